@@ -1,0 +1,15 @@
+"""What is asked: problems (`problems/<name>/task.yml`) and the season (`shapes.yaml`), checked on load."""
+
+from harness.spec.problem import Problem, TensorSpec, Tolerance, find_problem, load_problem, problem_names
+from harness.spec.season import Season, load_season
+
+__all__ = [
+    "Problem",
+    "Season",
+    "TensorSpec",
+    "Tolerance",
+    "find_problem",
+    "load_problem",
+    "load_season",
+    "problem_names",
+]

@@ -1,0 +1,55 @@
+"""Reading a YAML document into a pydantic model, with errors that a person can act on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from harness.errors import SpecError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """A frozen model that refuses unknown fields: a misspelt key must not pass in silence."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """YAML lets a key stand twice and keeps the last; an organiser's typo should not win that way."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for index, key in enumerate(keys):
+            if key in keys[:index]:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def load_document(path: Path, model: type[Model]) -> Model:
+    """Read a YAML file into `model`.
+
+    Raises:
+        SpecError: every fault, one a line: file, place in the document, what was expected, what stood there.
+    """
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
+    except FileNotFoundError:
+        raise SpecError(f"{path}: no such file") from None
+    except UnicodeDecodeError:
+        raise SpecError(f"{path}: not UTF-8 text") from None
+    except yaml.YAMLError as error:
+        raise SpecError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        faults = [
+            f"{path}: {'.'.join(str(part) for part in fault['loc']) or 'document'}: {fault['msg']}"
+            f" (found {str(fault['input'])[:60]!r})"
+            for fault in error.errors()
+        ]
+        raise SpecError("\n".join(faults)) from None

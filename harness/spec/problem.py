@@ -1,0 +1,259 @@
+"""A problem as its folder states it: `problems/<name>/task.yml`.
+
+Owns the form of the file and the questions that the numbers in it answer (sizes of a shape, tolerance of an
+output, cost of a call). It never imports `reference.py`: only the judge does, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, field_validator, model_validator
+
+from harness.errors import SpecError, UsageError
+from harness.plan import DTYPE_BYTES
+from harness.spec.document import Strict, load_document
+from harness.spec.expression import evaluate, expression_names
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+Precision = Literal["float32", "tf32", "float16", "bfloat16", "fp8"]
+Shape = Mapping[str, int]
+
+# The files that make up a problem: together they are its version.
+PROBLEM_FILES = ("task.yml", "reference.py")
+
+
+class Axis(Strict):
+    """One axis that a shape gives a size to."""
+
+    description: str
+    multiple_of: int = Field(1, ge=1)
+    minimum: int = Field(1, ge=1)
+
+
+class TensorSpec(Strict):
+    """A tensor of the interface: its sizes are expressions over axes and constants."""
+
+    name: Name
+    shape: tuple[str | int, ...]
+    dtype: str
+    description: str = ""
+    buffer: bool = False
+
+    @field_validator("dtype")
+    @classmethod
+    def _known_dtype(cls, dtype: str) -> str:
+        if dtype not in DTYPE_BYTES:
+            raise ValueError(f"unknown dtype; one of {', '.join(DTYPE_BYTES)}")
+        return dtype
+
+    def sizes(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the sizes for axis values (constants included)."""
+        return tuple(evaluate(size, values) for size in self.shape)
+
+
+class Tolerance(Strict):
+    """How far an output may be from the reference: |got - ref| <= atol + rtol |ref|, and ||got - ref|| / ||ref||."""
+
+    rtol: float = Field(ge=0, lt=1)
+    atol: float = Field(ge=0)
+    relative_l2: float | None = Field(None, gt=0, lt=1)
+
+
+class Cost(Strict):
+    """What the mathematics needs per call, as expressions: floating-point operations, bytes read and written."""
+
+    flops: str | int
+    read_bytes: str | int
+    write_bytes: str | int
+
+
+class Suite(Strict):
+    """A named list of cases; what is left out is taken from the problem's own tests and benchmarks."""
+
+    distribution: Name | None = None
+    tests: tuple[dict[str, int | str], ...] | None = None
+    benchmarks: tuple[dict[str, int | str], ...] | None = None
+    gameable: bool = False
+    note: str = ""
+
+
+class Problem(Strict):
+    """A problem of the season, as task.yml states it."""
+
+    name: Name
+    title: str
+    aliases: tuple[Name, ...] = ()
+    description: str
+    axes: dict[Name, Axis]
+    constants: dict[Name, int] = {}
+    inputs: tuple[TensorSpec, ...] = Field(min_length=1)
+    outputs: tuple[TensorSpec, ...] = Field(min_length=1)
+    tolerance: dict[str, Tolerance]
+    precision: Precision
+    distributions: dict[Name, str]
+    tests: tuple[dict[str, int | str], ...] = Field(min_length=1)
+    benchmarks: tuple[dict[str, int | str], ...] = Field(min_length=1)
+    suites: dict[Name, Suite] = {}
+    cost: Cost
+    source: str = ""
+    ranking: Literal["geometric_mean"] = "geometric_mean"
+
+    _folder: Path = PrivateAttr()
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the problem was loaded from."""
+        return self._folder
+
+    @cached_property
+    def version(self) -> str:
+        """Content hash of the files that decide a verdict, 12 hex digits: boards never mix versions."""
+        digest = hashlib.sha256()
+        for name in PROBLEM_FILES:
+            content = (self.folder / name).read_bytes()
+            digest.update(f"{name} {len(content)}\n".encode() + content)
+        return digest.hexdigest()[:12]
+
+    @property
+    def default_distribution(self) -> str:
+        """The distribution that timing uses and that a shape without one gets."""
+        return self.distributions["default"]
+
+    @property
+    def distribution_names(self) -> tuple[str, ...]:
+        """The names of the input distributions."""
+        return tuple(name for name in self.distributions if name != "default")
+
+    def values(self, shape: Shape) -> dict[str, int]:
+        """Return axis sizes and constants together."""
+        return {**self.constants, **shape}
+
+    def input_sizes(self, shape: Shape) -> tuple[tuple[int, ...], ...]:
+        """Return the sizes of every input, buffers included, for a shape."""
+        return tuple(tensor.sizes(self.values(shape)) for tensor in self.inputs)
+
+    def output_sizes(self, shape: Shape) -> tuple[tuple[int, ...], ...]:
+        """Return the sizes of every output for a shape."""
+        return tuple(tensor.sizes(self.values(shape)) for tensor in self.outputs)
+
+    def tolerance_of(self, output: str) -> Tolerance:
+        """Return the tolerance of an output: its own, or the one for `all`."""
+        return self.tolerance.get(output) or self.tolerance["all"]
+
+    def cost_of(self, shape: Shape) -> tuple[int, int, int]:
+        """Return (flops, read bytes, write bytes) of one call for a shape."""
+        values = self.values(shape)
+        return tuple(evaluate(text, values) for text in (self.cost.flops, self.cost.read_bytes, self.cost.write_bytes))  # type: ignore[return-value]
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Problem:
+        known = set(self.axes) | set(self.constants)
+        for group in ("inputs", "outputs"):
+            tensors: tuple[TensorSpec, ...] = getattr(self, group)
+            names = [tensor.name for tensor in tensors]
+            if len(set(names)) != len(names):
+                raise ValueError(f"{group}: two tensors have the same name")
+            for tensor in tensors:
+                for size in tensor.shape:
+                    _known_names(f"{group}.{tensor.name}.shape", size, known)
+        for field, text in self.cost.model_dump().items():
+            _known_names(f"cost.{field}", text, known)
+        for tensor in self.outputs:
+            if tensor.name not in self.tolerance and "all" not in self.tolerance:
+                raise ValueError(f"tolerance: output {tensor.name} has none; give {tensor.name} or all")
+        unknown = set(self.tolerance) - {t.name for t in self.outputs} - {"all"}
+        if unknown:
+            raise ValueError(f"tolerance: {min(unknown)} is not an output")
+        if self.distributions.get("default") not in self.distribution_names:
+            raise ValueError(f"distributions.default must name one of {', '.join(self.distribution_names)}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_shapes(self) -> Problem:
+        lists: list[tuple[str, tuple[dict[str, int | str], ...]]] = [
+            ("tests", self.tests),
+            ("benchmarks", self.benchmarks),
+        ]
+        for name, suite in self.suites.items():
+            if suite.distribution is not None and suite.distribution not in self.distribution_names:
+                raise ValueError(f"suites.{name}.distribution: {suite.distribution} is not a distribution")
+            lists += [(f"suites.{name}.tests", suite.tests or ()), (f"suites.{name}.benchmarks", suite.benchmarks or ())]
+        for where, entries in lists:
+            for index, entry in enumerate(entries):
+                _check_entry(self, entry, f"{where}.{index}")
+        return self
+
+
+def _known_names(where: str, text: str | int, known: set[str]) -> None:
+    try:
+        unknown = expression_names(text) - known
+    except SpecError as error:
+        raise ValueError(f"{where}: {error}") from None
+    if unknown:
+        raise ValueError(f"{where}: {text!r} uses {min(unknown)}, which is neither an axis nor a constant")
+
+
+def _check_entry(problem: Problem, entry: Mapping[str, int | str], where: str) -> None:
+    distribution = entry.get("distribution", problem.default_distribution)
+    if distribution not in problem.distribution_names:
+        raise ValueError(f"{where}.distribution: {distribution} is not one of {', '.join(problem.distribution_names)}")
+    sizes: dict[str, int] = {}
+    for name in [*problem.axes, *(set(entry) - set(problem.axes) - {"distribution"})]:
+        axis, size = problem.axes.get(name), entry.get(name)
+        if axis is None:
+            raise ValueError(f"{where}: {name} is not an axis; axes are {', '.join(problem.axes)}")
+        if not isinstance(size, int):
+            raise ValueError(f"{where}.{name}: an integer is missing")
+        if size < axis.minimum or size % axis.multiple_of:
+            raise ValueError(f"{where}.{name}: {size} must be at least {axis.minimum} and a multiple of {axis.multiple_of}")
+        sizes[name] = size
+    try:
+        problem.input_sizes(sizes), problem.output_sizes(sizes), problem.cost_of(sizes)
+    except SpecError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def load_problem(folder: Path) -> Problem:
+    """Load and check the problem in a folder.
+
+    Raises:
+        SpecError: a file is missing or task.yml is not of the documented form; every fault is listed.
+    """
+    problem = load_document(folder / "task.yml", Problem)
+    if problem.name != folder.name:
+        raise SpecError(f"{folder / 'task.yml'}: name: {problem.name!r} differs from the folder's, {folder.name!r}")
+    if not (folder / "reference.py").is_file():
+        raise SpecError(f"{folder / 'reference.py'}: no such file; a problem needs generate() and reference() there")
+    problem._folder = folder
+    return problem
+
+
+def problem_names(root: Path) -> tuple[str, ...]:
+    """Return the names of all problems under `root`/problems, sorted."""
+    return tuple(sorted(path.parent.name for path in (root / "problems").glob("*/task.yml")))
+
+
+def find_problem(root: Path, name: str) -> Problem:
+    """Load the problem called `name`, or having it as an alias.
+
+    Raises:
+        UsageError: there is none; the message suggests near names.
+    """
+    names = problem_names(root)
+    if name in names:
+        return load_problem(root / "problems" / name)
+    aliases: dict[str, Any] = {}
+    for folder in names:
+        problem = load_problem(root / "problems" / folder)
+        aliases |= {alias: problem for alias in problem.aliases}
+    if name in aliases:
+        return aliases[name]  # type: ignore[no-any-return]
+    near = get_close_matches(name, [*names, *aliases], n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise UsageError(f"unknown problem {name!r}.{hint} Problems: {', '.join(names) or 'none'}.")
