@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from harness.errors import SpecError
 
@@ -69,11 +68,13 @@ def evaluate(text: str | int, values: Mapping[str, int]) -> int:
         raise SpecError(f"{text!r}: {error}") if str(text) not in str(error) else error from None
 
 
-def _evaluate(node: Any, values: Mapping[str, int]) -> int:
+def _evaluate(node: ast.expr, values: Mapping[str, int]) -> int:
     if isinstance(node, ast.Constant):
-        return int(node.value)
+        assert isinstance(node.value, int)
+        return node.value
     if isinstance(node, ast.Name):
         if node.id not in values:
             raise SpecError(f"unknown axis {node.id}; known: {', '.join(values)}")
         return values[node.id]
+    assert isinstance(node, ast.BinOp)
     return _BINARY[type(node.op)](_evaluate(node.left, values), _evaluate(node.right, values))

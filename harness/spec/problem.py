@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
@@ -183,7 +183,10 @@ class Problem(Strict):
         for name, suite in self.suites.items():
             if suite.distribution is not None and suite.distribution not in self.distribution_names:
                 raise ValueError(f"suites.{name}.distribution: {suite.distribution} is not a distribution")
-            lists += [(f"suites.{name}.tests", suite.tests or ()), (f"suites.{name}.benchmarks", suite.benchmarks or ())]
+            lists += [
+                (f"suites.{name}.tests", suite.tests or ()),
+                (f"suites.{name}.benchmarks", suite.benchmarks or ()),
+            ]
         for where, entries in lists:
             for index, entry in enumerate(entries):
                 _check_entry(self, entry, f"{where}.{index}")
@@ -211,7 +214,9 @@ def _check_entry(problem: Problem, entry: Mapping[str, int | str], where: str) -
         if not isinstance(size, int):
             raise ValueError(f"{where}.{name}: an integer is missing")
         if size < axis.minimum or size % axis.multiple_of:
-            raise ValueError(f"{where}.{name}: {size} must be at least {axis.minimum} and a multiple of {axis.multiple_of}")
+            raise ValueError(
+                f"{where}.{name}: {size} must be at least {axis.minimum} and a multiple of {axis.multiple_of}"
+            )
         sizes[name] = size
     try:
         problem.input_sizes(sizes), problem.output_sizes(sizes), problem.cost_of(sizes)
@@ -248,12 +253,12 @@ def find_problem(root: Path, name: str) -> Problem:
     names = problem_names(root)
     if name in names:
         return load_problem(root / "problems" / name)
-    aliases: dict[str, Any] = {}
+    aliases: dict[str, Problem] = {}
     for folder in names:
         problem = load_problem(root / "problems" / folder)
-        aliases |= {alias: problem for alias in problem.aliases}
+        aliases |= dict.fromkeys(problem.aliases, problem)
     if name in aliases:
-        return aliases[name]  # type: ignore[no-any-return]
+        return aliases[name]
     near = get_close_matches(name, [*names, *aliases], n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
     raise UsageError(f"unknown problem {name!r}.{hint} Problems: {', '.join(names) or 'none'}.")

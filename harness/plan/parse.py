@@ -1,11 +1,8 @@
-"""The launch plan of one case: the host program and the kernel launches of one call of `custom_kernel`.
+"""Reading a plan from a document that is hostile until proven otherwise.
 
-This module owns the plan's form and nothing else: frozen dataclasses, the JSON form and its validation.
-It trusts nothing in a document: `parse_plan` either returns a `Plan` whose every number, name and size is
-within bounds and whose every tensor is defined before it is used, or raises `ArtifactError`. Whether the
-steps are allowed is `policy`'s question; what they compute is `replay`'s.
-
-It imports the standard library only, because the GPU runner ships it to machines that have little else.
+`parse_plan` either returns a `Plan` whose every number, name and size is within bounds and whose every tensor is
+defined before it is used, or raises `ArtifactError` naming the place. Whether the steps are allowed is `policy`'s
+question; what they compute is `replay`'s.
 """
 
 from __future__ import annotations
@@ -14,27 +11,25 @@ import base64
 import binascii
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import ArtifactError
-
-FORMAT = 1
-
-DTYPE_BYTES = {
-    "float64": 8,
-    "float32": 4,
-    "float16": 2,
-    "bfloat16": 2,
-    "float8_e4m3fn": 1,
-    "float8_e5m2": 1,
-    "int64": 8,
-    "int32": 4,
-    "int16": 2,
-    "int8": 1,
-    "uint8": 1,
-    "bool": 1,
-}
+from harness.plan.encode import FORMAT
+from harness.plan.steps import (
+    DTYPE_BYTES,
+    Argument,
+    ConstantStep,
+    Descriptor,
+    LaunchStep,
+    Named,
+    OpStep,
+    Plan,
+    Step,
+    Tensor,
+    TensorMeta,
+    Value,
+    used_tensors,
+)
 
 MAX_STEPS = 4096
 MAX_TENSORS = 4096
@@ -50,209 +45,6 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _OPERATOR = re.compile(r"[a-z_][a-z0-9_]{0,39}\.[A-Za-z_][A-Za-z0-9_]{0,99}\.[A-Za-z_][A-Za-z0-9_]{0,59}")
 _TYPE = re.compile(r"[A-Za-z0-9_*<>\[\], ]{1,120}")
 _CASE = re.compile(r"[A-Za-z0-9_=.-]{1,200}")
-
-
-@dataclass(frozen=True)
-class TensorMeta:
-    """A tensor of the plan, as the tracer saw it. Strides and offset count elements."""
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: str
-    offset: int = 0
-
-    @property
-    def elements(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def size_bytes(self) -> int:
-        return self.elements * DTYPE_BYTES[self.dtype]
-
-    @property
-    def contiguous(self) -> bool:
-        return self.elements == 0 or all(
-            size == 1 or stride == expected
-            for size, stride, expected in zip(self.shape, self.strides, row_major(self.shape), strict=True)
-        )
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """Stands for tensor number `number` of the plan."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class Named:
-    """A value that JSON lacks: a torch dtype, device, layout or memory format, a Triton dtype, a function.
-
-    `kind` is one of `Named.KINDS`; `name` is its name without a prefix ("float32", "cuda", "strided", "fp32").
-    """
-
-    kind: str
-    name: str
-
-    KINDS = ("dtype", "device", "layout", "memory_format", "triton_dtype", "function")
-
-
-@dataclass(frozen=True)
-class Descriptor:
-    """A host-side tensor descriptor (TMA): a window over a tensor, counted in elements."""
-
-    base: Tensor
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    block_shape: tuple[int, ...]
-    padding: str = "zero"
-
-
-Value = None | bool | int | float | str | Tensor | Named | Descriptor | tuple["Value", ...]
-
-
-@dataclass(frozen=True)
-class OpStep:
-    """One aten operation, `op` as "namespace.name.overload"; `line` is the submission's, 0 if unknown."""
-
-    op: str
-    args: tuple[Value, ...]
-    kwargs: tuple[tuple[str, Value], ...]
-    outs: tuple[Tensor | None, ...]
-    line: int = 0
-
-
-@dataclass(frozen=True)
-class ConstantStep:
-    """A tensor whose content the submission wrote out (`torch.tensor([...])`): raw little-endian bytes."""
-
-    out: Tensor
-    data: bytes
-    line: int = 0
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of a kernel: its name, Triton type ("*fp32", "i32", "constexpr", ...) and value."""
-
-    name: str
-    type: str
-    value: Value
-
-
-@dataclass(frozen=True)
-class LaunchStep:
-    """One kernel launch.
-
-    Attributes:
-        kernel: key of the compiled kernel (sha256 of its TTIR and options).
-        source: sha256 of the Triton source module that CPU replay executes.
-        function: name of the kernel function in that module.
-        grid: programs in x, y, z.
-        args: every argument in the order of the signature, constexprs included.
-        origin: "helion" or "triton", as claimed by the tracer.
-        line: the submission's line that caused the launch, 0 if unknown.
-    """
-
-    kernel: str
-    source: str
-    function: str
-    grid: tuple[int, int, int]
-    args: tuple[Argument, ...]
-    origin: str
-    line: int = 0
-
-
-Step = OpStep | ConstantStep | LaunchStep
-
-
-@dataclass(frozen=True)
-class Plan:
-    """One call of `custom_kernel` for one shape.
-
-    Attributes:
-        shape_id: the shape that it was traced for ("B1_T64_H2_K64_V64").
-        tensors: every tensor, by number.
-        inputs: numbers of the data tuple's tensors, in order.
-        outputs: numbers of the returned tensors, in order.
-        output_kind: "tensor" for a bare tensor, "tuple" or "list" for a sequence.
-        steps: the program, import-time steps first.
-        import_steps: how many of `steps` come from the submission's import.
-    """
-
-    shape_id: str
-    tensors: tuple[TensorMeta, ...]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    output_kind: str
-    steps: tuple[Step, ...]
-    import_steps: int = 0
-
-    @property
-    def launches(self) -> tuple[LaunchStep, ...]:
-        return tuple(step for step in self.steps if isinstance(step, LaunchStep))
-
-
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides of a contiguous tensor of this shape, in elements."""
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
-
-
-def encode_value(value: Value) -> Any:
-    """Return the JSON form of an argument value."""
-    if isinstance(value, Tensor):
-        return {"tensor": value.number}
-    if isinstance(value, Named):
-        return {value.kind: value.name}
-    if isinstance(value, Descriptor):
-        fields = {"base": value.base.number, "shape": list(value.shape), "strides": list(value.strides)}
-        return {"descriptor": fields | {"block_shape": list(value.block_shape), "padding": value.padding}}
-    if isinstance(value, tuple):
-        return [encode_value(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"float": repr(value)}
-    return value
-
-
-def encode_plan(plan: Plan) -> dict[str, Any]:
-    """Return the JSON document of a plan."""
-    return {
-        "format": FORMAT,
-        "shape_id": plan.shape_id,
-        "tensors": [[list(t.shape), list(t.strides), t.dtype, t.offset] for t in plan.tensors],
-        "inputs": list(plan.inputs),
-        "outputs": list(plan.outputs),
-        "output_kind": plan.output_kind,
-        "import_steps": plan.import_steps,
-        "steps": [_encode_step(step) for step in plan.steps],
-    }
-
-
-def _encode_step(step: Step) -> dict[str, Any]:
-    if isinstance(step, OpStep):
-        return {
-            "op": step.op,
-            "args": [encode_value(a) for a in step.args],
-            "kwargs": {name: encode_value(v) for name, v in step.kwargs},
-            "outs": [None if out is None else out.number for out in step.outs],
-            "line": step.line,
-        }
-    if isinstance(step, ConstantStep):
-        data = base64.b64encode(step.data).decode("ascii")
-        return {"constant": step.out.number, "data": data, "line": step.line}
-    return {
-        "launch": step.kernel,
-        "source": step.source,
-        "function": step.function,
-        "grid": list(step.grid),
-        "args": [[a.name, a.type, encode_value(a.value)] for a in step.args],
-        "origin": step.origin,
-        "line": step.line,
-    }
 
 
 def parse_plan(document: Any) -> Plan:
@@ -303,25 +95,6 @@ def _check_order(plan: Plan) -> None:
     missing = [n for n in plan.outputs if n not in defined]
     if missing:
         raise ArtifactError(f"plan: output tensor {missing[0]} is never defined")
-
-
-def used_tensors(step: Step) -> tuple[int, ...]:
-    """Return the numbers of the tensors that a step takes as arguments."""
-    if isinstance(step, ConstantStep):
-        return ()
-    if isinstance(step, LaunchStep):
-        return tuple(n for a in step.args for n in _tensors_in(a.value))
-    return tuple(n for v in (*step.args, *(v for _, v in step.kwargs)) for n in _tensors_in(v))
-
-
-def _tensors_in(value: Value) -> tuple[int, ...]:
-    if isinstance(value, Tensor):
-        return (value.number,)
-    if isinstance(value, Descriptor):
-        return (value.base.number,)
-    if isinstance(value, tuple):
-        return tuple(n for item in value for n in _tensors_in(item))
-    return ()
 
 
 def _parse_meta(item: Any, where: str) -> TensorMeta:
