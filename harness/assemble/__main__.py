@@ -1,0 +1,101 @@
+"""The assembler's process: `python -m harness.assemble REQUEST OUT`.
+
+Reads a request {"architecture", "jobs", "kernel_wall_s", "kernels": [{"key", "ttir", "options", "ptx_options"}]}, forks
+one child per kernel, at most `jobs` at a time, and writes `<key>.cubin` and `<key>.json` under OUT. A child that fails or
+aborts takes nothing else with it. One JSON line per event goes to the protocol stream; what compilers print (whole
+PTX files, on failure) goes to stderr and is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any, TextIO
+
+from harness.assemble.kernel import encode_facts
+
+
+def run_requests(request: dict[str, Any], out: Path, protocol: TextIO) -> None:
+    """Assemble every kernel of the request, reporting on `protocol`."""
+    from harness.assemble import compile as _  # noqa: F401 - imported before forking, so that children share it
+
+    waiting, running = list(request["kernels"]), {}
+    while waiting or running:
+        while waiting and len(running) < request["jobs"]:
+            kernel = waiting.pop(0)
+            _report(protocol, event="start", kernel=kernel["key"])
+            running[_fork(kernel, request, out)] = (kernel["key"], time.monotonic())
+        process, status, usage = os.wait4(-1, 0)
+        if process in running:
+            key, started = running.pop(process)
+            result = _read_result(out / f"{key}.result", status)
+            cpu_s = round(usage.ru_utime + usage.ru_stime, 3)
+            _report(protocol, kernel=key, cpu_s=cpu_s, wall_s=round(time.monotonic() - started, 3), **result)
+
+
+def _fork(kernel: dict[str, Any], request: dict[str, Any], out: Path) -> int:
+    process = os.fork()
+    if process:
+        return process
+    signal.alarm(int(request["kernel_wall_s"]))
+    try:
+        result = _assemble(kernel, request["architecture"], out)
+    except BaseException as error:  # whatever a compiler raises becomes this kernel's result
+        result = {"event": "failed", "reason": _reason(error), "message": _first_error(str(error))}
+    (out / f"{kernel['key']}.result").write_text(json.dumps(result), encoding="utf-8")
+    os._exit(0)
+
+
+def _assemble(kernel: dict[str, Any], architecture: int, out: Path) -> dict[str, Any]:
+    from harness.assemble.compile import assemble_ttir
+
+    path = out / f"{kernel['key']}.ttir"
+    path.write_text(kernel["ttir"], encoding="utf-8")
+    cubin, facts = assemble_ttir(path, kernel["options"], architecture, kernel.get("ptx_options"))
+    (out / f"{kernel['key']}.cubin").write_bytes(cubin)
+    (out / f"{kernel['key']}.json").write_text(json.dumps(encode_facts(facts)), encoding="utf-8")
+    return {"event": "assembled"}
+
+
+def _read_result(path: Path, status: int) -> dict[str, Any]:
+    code = os.waitstatus_to_exitcode(status)
+    if code == -signal.SIGALRM:
+        return {"event": "failed", "reason": "kernel_timeout", "message": "the kernel's assembly took too long"}
+    if code or not path.exists():
+        died = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return {"event": "failed", "reason": "compiler_crash", "message": f"Triton's compiler ended with {died}"}
+    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return result
+
+
+def _reason(error: BaseException) -> str:
+    names = {"RefusedIR": "refused_operation", "OutOfResources": "out_of_resources", "PTXASError": "assembler_error"}
+    return names.get(type(error).__name__, "compiler_error")
+
+
+def _first_error(text: str) -> str:
+    """Return the first line that tells of an error: the rest is whole IR files."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    told = [line for line in lines if "error" in line.lower()]
+    return (told or lines or ["no message"])[0][:500]
+
+
+def _report(protocol: TextIO, **event: Any) -> None:
+    protocol.write(json.dumps(event) + "\n")
+    protocol.flush()
+
+
+def main() -> None:
+    """Run the process; its own stdout becomes the protocol's alone."""
+    protocol = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    run_requests(request, Path(sys.argv[2]), protocol)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""TTIR to cubin through Triton's own stages, for a described GPU.
+
+The stages are called one by one instead of `triton.compile`: no cache to poison, no override directory, no environment
+variable that names a file. Options outside the allow-list never reach the compiler.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from triton import knobs
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget, Language
+from triton.compiler.compiler import make_backend
+
+from harness.assemble.cubin import read_resources
+from harness.assemble.kernel import KernelFacts, Option
+from harness.assemble.operations import inspect_operations
+
+COMPILER_OPTIONS = frozenset(
+    ["num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl"]
+)
+
+
+class RefusedIR(Exception):
+    """The IR holds an operation that may not be assembled; the message names it."""
+
+
+def assemble_ttir(
+    path: Path, options: dict[str, Option], architecture: int, ptx_options: str | None
+) -> tuple[bytes, KernelFacts]:
+    """Compile the TTIR in `path`.
+
+    Args:
+        path: a file with the IR's text, named `*.ttir`.
+        options: launch options; names outside `COMPILER_OPTIONS` are an error of the caller.
+        architecture: 90 for compute capability 9.0, and so on.
+        ptx_options: assembler options of the season's advanced controls, or None.
+
+    Returns:
+        The cubin and the facts of its launch.
+
+    Raises:
+        RefusedIR: an operation outside the allow-list.
+        Exception: whatever Triton's compiler raises.
+    """
+    assert set(options) <= COMPILER_OPTIONS
+    knobs.compilation.disable_line_info = True
+    started = time.process_time()
+    backend = make_backend(GPUTarget("cuda", architecture, 32))
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = ir.parse_mlir_module(str(path), context)
+    module.context = context
+    operations = inspect_operations(module)
+    if operations.refused or operations.libraries:
+        raise RefusedIR(", ".join((*operations.refused, *operations.libraries)))
+    parsed = backend.parse_options(dict(options) | ({"ptx_options": ptx_options} if ptx_options else {}))
+    metadata: dict[str, Any] = dict(parsed.__dict__)
+    name = module.get_entry_func_name()
+    params = tuple(module.get_function_signature(module.get_function(name)))
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, parsed, Language.TRITON)
+    for stage in ("ttgir", "llir", "ptx", "cubin"):
+        module = stages[stage](module, metadata)
+    resources = read_resources(module, metadata["name"])
+    return module, KernelFacts(
+        name=metadata["name"],
+        params=params,
+        threads=metadata["num_warps"] * 32,
+        warps=metadata["num_warps"],
+        stages=metadata["num_stages"],
+        ctas=metadata["num_ctas"],
+        shared_bytes=metadata["shared"],
+        static_shared_bytes=resources.static_shared_bytes,
+        global_scratch_bytes=metadata.get("global_scratch_size", 0),
+        global_scratch_align=max(1, metadata.get("global_scratch_align", 1)),
+        profile_scratch_bytes=metadata.get("profile_scratch_size", 0),
+        profile_scratch_align=max(1, metadata.get("profile_scratch_align", 1)),
+        tensor_memory_columns=metadata.get("tmem_size", 0),
+        registers=resources.registers,
+        stack_bytes=resources.stack_bytes,
+        cooperative=metadata["launch_cooperative_grid"],
+        dependent=metadata["launch_pdl"],
+        descriptors=tuple(metadata.get("tensordesc_meta") or ()),
+        assembly=operations.assembly,
+        stores=operations.memory,
+        cpu_s=round(time.process_time() - started, 3),
+    )

@@ -1,0 +1,131 @@
+"""The verdict: one word on a submission, with what its author needs to act on it. Pure.
+
+A verdict is made from what the stages report and from nothing else. Which kind a reason belongs to is decided here, in
+one table, so that blame has one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class Kind(str, Enum):
+    """The possible verdicts."""
+
+    PASSED = "PASSED"
+    CHECKED = "CHECKED"
+    BUILT = "BUILT"
+    INCORRECT = "INCORRECT"
+    COMPILE_ERROR = "COMPILE_ERROR"
+    COMPILE_BUDGET_EXCEEDED = "COMPILE_BUDGET_EXCEEDED"
+    RUNTIME_ERROR = "RUNTIME_ERROR"
+    TIMEOUT = "TIMEOUT"
+    UNSTABLE = "UNSTABLE"
+    UNTRACEABLE = "UNTRACEABLE"
+    POLICY_VIOLATION = "POLICY_VIOLATION"
+    IMPLAUSIBLE = "IMPLAUSIBLE"
+    HARNESS_ERROR = "HARNESS_ERROR"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def exit_code(self) -> int:
+        """0: passed, checked or built. 1: the submission fell short. 3: our fault."""
+        if self in (Kind.PASSED, Kind.CHECKED, Kind.BUILT):
+            return 0
+        return 3 if self is Kind.HARNESS_ERROR else 1
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of the submission's own traceback."""
+
+    line: int
+    function: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The word, and its grounds.
+
+    Attributes:
+        kind: the word.
+        stage: where it was decided: source, trace, policy, assemble, replay, judge.
+        reason: a code that tools can count on.
+        message: what happened and what to do, in sentences for the author.
+        case: id of the case or shape at fault, "" if none.
+        traceback: the submission's own frames, innermost last.
+        details: further facts, plain JSON.
+    """
+
+    kind: Kind
+    stage: str
+    reason: str
+    message: str
+    case: str = ""
+    traceback: tuple[Frame, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+# Reasons of the trace that are not the ordinary COMPILE_ERROR.
+_TRACE_KINDS = {
+    "data_dependent": Kind.UNTRACEABLE,
+    "data_pointer": Kind.UNTRACEABLE,
+    "cuda_graph": Kind.UNTRACEABLE,
+    "unsupported_argument": Kind.UNTRACEABLE,
+    "unsupported_operation": Kind.UNTRACEABLE,
+    "autotuning_refused": Kind.POLICY_VIOLATION,
+    "advanced_controls": Kind.POLICY_VIOLATION,
+    "trace_timeout": Kind.TIMEOUT,
+    "harness_error": Kind.HARNESS_ERROR,
+}
+
+
+def judge_trace(
+    reason: str, message: str, case: str = "", traceback: Sequence[Frame] = (), details: Mapping[str, Any] | None = None
+) -> Verdict:
+    """Return the verdict on a submission that the trace could not record."""
+    kind = _TRACE_KINDS.get(reason, Kind.COMPILE_ERROR)
+    return Verdict(kind, "trace", reason, message, case, tuple(traceback), details or {})
+
+
+def judge_policy(reason: str, message: str, case: str, traceback: Sequence[Frame] = ()) -> Verdict:
+    """Return the verdict on a plan that its division does not allow."""
+    return Verdict(Kind.POLICY_VIOLATION, "policy", reason, message, case, tuple(traceback))
+
+
+_ASSEMBLY_KINDS = {"refused_operation": Kind.POLICY_VIOLATION, "kernel_timeout": Kind.TIMEOUT}
+
+
+def judge_assembly(reason: str, message: str, case: str, traceback: Sequence[Frame] = ()) -> Verdict:
+    """Return the verdict on a kernel that does not assemble."""
+    kind = _ASSEMBLY_KINDS.get(reason, Kind.COMPILE_ERROR)
+    return Verdict(kind, "assemble", reason, message, case, tuple(traceback))
+
+
+_REPLAY_KINDS = {
+    "out_of_bounds": Kind.RUNTIME_ERROR,
+    "fault": Kind.RUNTIME_ERROR,
+    "worker_died": Kind.RUNTIME_ERROR,
+    "input_modified": Kind.RUNTIME_ERROR,
+}
+
+
+def judge_replay(reason: str, message: str, case: str, details: Mapping[str, Any] | None = None) -> Verdict:
+    """Return the verdict on a case that ran and failed, or could not run to its end."""
+    kind = _REPLAY_KINDS.get(reason, Kind.INCORRECT)
+    return Verdict(kind, "replay" if kind is Kind.RUNTIME_ERROR else "judge", reason, message, case, (), details or {})
+
+
+def judge_checked(passed: int, total: int, why_not: str = "") -> Verdict:
+    """Return CHECKED if every case passed, else BUILT with how many did and why not more."""
+    if passed == total:
+        message = f"all {total} test cases pass on the CPU; unranked: ranking needs a replay on a GPU of the season"
+        return Verdict(Kind.CHECKED, "judge", "checked", message)
+    message = f"built; {passed} of {total} test cases checked on the CPU: {why_not}"
+    return Verdict(Kind.BUILT, "replay", "not_all_checked", message)
