@@ -1,0 +1,99 @@
+"""Per-group FP8 scaling: inputs and the result that a kernel must reach.
+
+For every group of `group` neighbouring values of a row:
+
+    s = max(largest |x| in the group, 1e-10) / 448
+    q = x / s, held within -448 .. 448
+
+q stays in float32: it is not rounded to the FP8 grid.
+
+    x    (tokens, hidden)        float32
+    x_q  (tokens, hidden)        float32, q
+    x_s  (tokens, hidden/group)  float32, s
+
+This file is the specification. It does not say how close is close enough (task.yml does) and knows nothing of
+kernels. Every random number comes from the generator passed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+
+LARGEST = 448.0  # of FP8 E4M3
+EPS = 1e-10  # keeps the scale of an all-zero group above zero
+
+
+def generate(shape: Mapping[str, int], distribution: str, generator: torch.Generator) -> tuple[torch.Tensor, ...]:
+    """Draw one input.
+
+    Args:
+        shape: sizes of tokens, hidden and group.
+        distribution: one that task.yml names.
+        generator: source of randomness; the tensor is made on its device.
+
+    Returns:
+        x alone: the output buffers are the harness's to make.
+    """
+    tokens, hidden, group = shape["tokens"], shape["hidden"], shape["group"]
+    x = _normal((tokens, hidden // group, group), generator)
+    match distribution:
+        case "normal" | "hackathon-2026":
+            pass
+        case "large":
+            x = x * 1e4
+        case "tiny":
+            x = x * 1e-6
+        case "shifted":
+            x = x + 5
+        case "negative":
+            x = -x.abs()
+        case "outliers":
+            x = torch.where(_uniform(tuple(x.shape), generator) < 0.01, x * 1000, x)
+        case "one_hot":
+            x = _keep_one_per_group(x, generator)
+        case "zero_groups":
+            x = _clear_every_third_group(x)
+        case "below_eps":
+            x = x * 10 ** (-14 + 7 * _uniform((tokens, hidden // group, 1), generator))
+        case _:
+            raise ValueError(f"fp8_quant has no distribution {distribution!r}")
+    return (x.reshape(tokens, hidden),)
+
+
+def reference(inputs: tuple[torch.Tensor, ...], shape: Mapping[str, int]) -> tuple[torch.Tensor, ...]:
+    """Compute the result in float64.
+
+    Args:
+        inputs: x.
+        shape: sizes of tokens, hidden and group.
+
+    Returns:
+        x_q: (tokens, hidden) float64, x_s: (tokens, hidden/group) float64.
+    """
+    (x,) = inputs
+    groups = x.double().unflatten(1, (-1, shape["group"]))
+    scale = groups.abs().amax(dim=2).clamp(min=EPS) / LARGEST
+    scaled = (groups / scale[:, :, None]).clamp(-LARGEST, LARGEST)
+    return scaled.flatten(1), scale
+
+
+def _normal(size: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    return torch.randn(size, generator=generator, device=generator.device, dtype=torch.float32)
+
+
+def _uniform(size: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    return torch.rand(size, generator=generator, device=generator.device, dtype=torch.float32)
+
+
+def _keep_one_per_group(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """x: (tokens, groups, group) -> the same with one random value of each group kept."""
+    where = torch.randint(x.shape[2], (*x.shape[:2], 1), generator=generator, device=x.device)
+    return torch.zeros_like(x).scatter(2, where, x.gather(2, where))
+
+
+def _clear_every_third_group(x: torch.Tensor) -> torch.Tensor:
+    """x: (tokens, groups, group) -> the same with every third group zero, counted over all rows."""
+    number = torch.arange(x.shape[0] * x.shape[1], device=x.device).reshape(x.shape[0], x.shape[1], 1)
+    return x * (number % 3 != 1)
