@@ -1,9 +1,9 @@
 """The assembler's process: `python -m harness.assemble REQUEST OUT`.
 
-Reads a request {"architecture", "jobs", "kernel_wall_s", "kernels": [{"key", "ttir", "options", "ptx_options"}]}, forks
-one child per kernel, at most `jobs` at a time, and writes `<key>.cubin` and `<key>.json` under OUT. A child that fails or
-aborts takes nothing else with it. One JSON line per event goes to the protocol stream; what compilers print (whole
-PTX files, on failure) goes to stderr and is dropped.
+Reads a request {"architecture", "jobs", "kernel_wall_s", "kernels": [{"key", "ttir", "options", "ptx_options"}]},
+forks one child per kernel, at most `jobs` at a time, and writes `<key>.cubin` and `<key>.json` under OUT. A child that
+fails or aborts takes nothing else with it. One JSON line per event goes to the protocol stream; what compilers print
+(whole PTX files, on failure) goes to stderr and is dropped.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
-from harness.assemble.kernel import encode_facts
+from harness.kernel import encode_facts
 
 
 def run_requests(request: dict[str, Any], out: Path, protocol: TextIO) -> None:
     """Assemble every kernel of the request, reporting on `protocol`."""
     from harness.assemble import compile as _  # noqa: F401 - imported before forking, so that children share it
 
-    waiting, running = list(request["kernels"]), {}
+    waiting = list(request["kernels"])
+    running: dict[int, tuple[str, float]] = {}
     while waiting or running:
         while waiting and len(running) < request["jobs"]:
             kernel = waiting.pop(0)
@@ -73,7 +74,11 @@ def _read_result(path: Path, status: int) -> dict[str, Any]:
 
 
 def _reason(error: BaseException) -> str:
-    names = {"RefusedIR": "refused_operation", "OutOfResources": "out_of_resources", "PTXASError": "assembler_error"}
+    names = {
+        "RefusedIRError": "refused_operation",
+        "OutOfResources": "out_of_resources",
+        "PTXASError": "assembler_error",
+    }
     return names.get(type(error).__name__, "compiler_error")
 
 

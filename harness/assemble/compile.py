@@ -16,7 +16,7 @@ from triton.backends.compiler import GPUTarget, Language
 from triton.compiler.compiler import make_backend
 
 from harness.assemble.cubin import read_resources
-from harness.assemble.kernel import KernelFacts, Option
+from harness.kernel import KernelFacts, Option
 from harness.assemble.operations import inspect_operations
 
 COMPILER_OPTIONS = frozenset(
@@ -24,7 +24,7 @@ COMPILER_OPTIONS = frozenset(
 )
 
 
-class RefusedIR(Exception):
+class RefusedIRError(Exception):
     """The IR holds an operation that may not be assembled; the message names it."""
 
 
@@ -43,7 +43,7 @@ def assemble_ttir(
         The cubin and the facts of its launch.
 
     Raises:
-        RefusedIR: an operation outside the allow-list.
+        RefusedIRError: an operation outside the allow-list.
         Exception: whatever Triton's compiler raises.
     """
     assert set(options) <= COMPILER_OPTIONS
@@ -57,7 +57,7 @@ def assemble_ttir(
     module.context = context
     operations = inspect_operations(module)
     if operations.refused or operations.libraries:
-        raise RefusedIR(", ".join((*operations.refused, *operations.libraries)))
+        raise RefusedIRError(", ".join((*operations.refused, *operations.libraries)))
     parsed = backend.parse_options(dict(options) | ({"ptx_options": ptx_options} if ptx_options else {}))
     metadata: dict[str, Any] = dict(parsed.__dict__)
     name = module.get_entry_func_name()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from harness.errors import ArtifactError
 
@@ -40,8 +41,10 @@ def read_resources(cubin: bytes, kernel: str) -> Resources:
         elf = ELFFile(io.BytesIO(cubin))
         if elf["e_machine"] not in ("EM_CUDA", _MACHINE_CUDA):
             raise ArtifactError("cubin: an ELF file, but not for a GPU")
-        symbols = [symbol.name for symbol in elf.get_section_by_name(".symtab").iter_symbols()]
-        attributes = _attributes(elf.get_section_by_name(".nv.info").data(), symbols)
+        table, info = elf.get_section_by_name(".symtab"), elf.get_section_by_name(".nv.info")
+        if not isinstance(table, SymbolTableSection) or info is None:
+            raise ArtifactError(f"cubin: no symbols or no kernel information beside {kernel}")
+        attributes = _attributes(info.data(), [symbol.name for symbol in table.iter_symbols()])
         shared = elf.get_section_by_name(f".nv.shared.{kernel}")
         return Resources(
             registers=attributes[_REGISTERS, kernel],

@@ -18,7 +18,18 @@ HELION_ASSEMBLY = frozenset(
     }
 )
 
-_TRITON = ["addptr", "advance", "assert", "atomic_cas", "atomic_poll", "atomic_rmw", "bitcast", "broadcast", "call", "cat", "clampf", "descriptor_gather", "descriptor_load", "descriptor_reduce", "descriptor_scatter", "descriptor_store", "dot", "dot_scaled", "expand_dims", "extern_elementwise", "fp_to_fp", "func", "gather", "get_num_programs", "get_program_id", "histogram", "int_to_ptr", "join", "load", "make_range", "make_tensor_descriptor", "make_tensor_ptr", "map_elementwise", "map_elementwise.return", "mulhiui", "permute", "precise_divf", "precise_sqrt", "ptr_to_int", "reduce", "reduce.return", "reshape", "return", "scan", "scan.return", "split", "splat", "store", "trans", "unsplat"]
+_TRITON = """
+    addptr advance assert atomic_cas atomic_poll atomic_rmw bitcast broadcast call cat clampf descriptor_gather
+    descriptor_load descriptor_reduce descriptor_scatter descriptor_store dot dot_scaled expand_dims
+    extern_elementwise fp_to_fp func gather get_num_programs get_program_id histogram int_to_ptr join load
+    make_range make_tensor_descriptor make_tensor_ptr map_elementwise map_elementwise.return mulhiui permute
+    precise_divf precise_sqrt ptr_to_int reduce reduce.return reshape return scan scan.return split splat store
+    trans unsplat
+""".split()
+
+_STORES = frozenset(
+    "tt.store tt.atomic_rmw tt.atomic_cas tt.descriptor_store tt.descriptor_scatter tt.descriptor_reduce".split()
+)
 
 _OTHER_DIALECTS = {
     "arith": None,  # None: every operation of the dialect is pure arithmetic
@@ -83,8 +94,3 @@ def inspect_operations(module: Any) -> Operations:
 
     module.walk(visit)
     return Operations(tuple(sorted(refused)), tuple(sorted(assembly)), tuple(sorted(libraries)), stores)
-
-
-_STORES = frozenset(
-    ["tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_store", "tt.descriptor_scatter", "tt.descriptor_reduce"]
-)
