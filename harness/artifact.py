@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from harness.kernel import KernelFacts, KernelSource, encode_facts, parse_facts, parse_kernel_source
 from harness.errors import ArtifactError
+from harness.kernel import KernelFacts, KernelSource, encode_facts, parse_facts, parse_kernel_source
 from harness.plan import Plan, encode_plan, parse_plan
 
 FORMAT = 1

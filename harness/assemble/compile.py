@@ -16,8 +16,8 @@ from triton.backends.compiler import GPUTarget, Language
 from triton.compiler.compiler import make_backend
 
 from harness.assemble.cubin import read_resources
-from harness.kernel import KernelFacts, Option
 from harness.assemble.operations import inspect_operations
+from harness.kernel import KernelFacts, Option
 
 COMPILER_OPTIONS = frozenset(
     ["num_warps", "num_stages", "num_ctas", "maxnreg", "enable_fp_fusion", "launch_cooperative_grid", "launch_pdl"]

@@ -1,8 +1,9 @@
 """A plan against its division: caps, host operators, and who wrote the outputs.
 
-Memory is followed by storage: a view shares its base's, a copy remembers whose elements it holds. The last writer of every
-output's storage must be a Helion launch, or a plain copy of what one wrote. A launch counts as a writer of every tensor
-that it is given, which can only be too kind: a decoy that writes nothing leaves the output wrong, and the judge sees it.
+Memory is followed by storage: a view shares its base's, a copy remembers whose elements it holds. The last writer of
+every output's storage must be a Helion launch, or a plain copy of what one wrote. A launch counts as a writer of every
+tensor that it is given, which can only be too kind: a decoy that writes nothing leaves the output wrong, and the judge
+sees it.
 """
 
 from __future__ import annotations
