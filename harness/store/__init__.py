@@ -1,0 +1,45 @@
+"""Records and where they are kept: `open_store(url)` gives a `Store` of `Record`s."""
+
+from __future__ import annotations
+
+from harness.store.record import (
+    ACCEPTED,
+    BuildRecord,
+    CaseRecord,
+    KernelRecord,
+    OutputError,
+    Record,
+    Setting,
+    StageRecord,
+    TimingRecord,
+    TracebackLine,
+    VerdictRecord,
+    WrongElement,
+    decode_record,
+    encode_record,
+    new_record_id,
+    utc_now,
+)
+from harness.store.store import Previous, Store, open_store
+
+__all__ = [
+    "ACCEPTED",
+    "BuildRecord",
+    "CaseRecord",
+    "KernelRecord",
+    "OutputError",
+    "Previous",
+    "Record",
+    "Setting",
+    "StageRecord",
+    "Store",
+    "TimingRecord",
+    "TracebackLine",
+    "VerdictRecord",
+    "WrongElement",
+    "decode_record",
+    "encode_record",
+    "new_record_id",
+    "open_store",
+    "utc_now",
+]

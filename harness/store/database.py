@@ -1,0 +1,114 @@
+"""How a database is reached: its URL, its transactions, its form.
+
+Owns engines and connections; what is stored is `store`'s. SQLite is the embedded default: it is made on first use and
+migrated without being asked. Another database is checked, and migrated only on request, because other processes may
+be using it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from harness.errors import StoreError, UsageError
+from harness.store import schema
+from harness.store.failures import explained
+
+
+class Database:
+    """A database of this version's form.
+
+    Attributes:
+        place: how it is named to people: a path, or a URL without its password.
+    """
+
+    def __init__(self, url: str | Path, timeout_s: float) -> None:
+        self.engine, self.place = _make_engine(url, timeout_s)
+        self._timeout_s = timeout_s
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Open a transaction that sees one state of the database and changes nothing."""
+        with self._explained(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Open a transaction that holds the write lock from its start, and is on the disk when it ends."""
+        with self._explained(), self.engine.connect() as connection:
+            connection = connection.execution_options(harness_writes=True)
+            with connection.begin():
+                yield connection
+
+    def prepare(self, migrate: bool) -> None:
+        """Check the database's form; bring it to this version's if allowed.
+
+        Raises:
+            StoreError: it is of a newer version, or of an older one (or empty) and `migrate` is false.
+        """
+        with self.read() as connection:
+            revision = schema.stored_revision(connection)
+            schema.refuse_newer(connection, revision, self.place)
+        if revision == schema.HEAD:
+            return
+        if not migrate:
+            raise StoreError(f"the board database {self.place} is not of this version's form: migrate it first")
+        with self.write() as connection:
+            # Another process may have migrated it while this one waited for the lock.
+            if schema.stored_revision(connection) != schema.HEAD:
+                schema.migrate(connection)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+    def _explained(self) -> Any:
+        return explained(self.place, self._timeout_s)
+
+
+def _make_engine(url: str | Path, timeout_s: float) -> tuple[Engine, str]:
+    parsed = _parse_url(url)
+    embedded = parsed.get_backend_name() == "sqlite"
+    try:
+        engine = create_engine(parsed, connect_args={"timeout": timeout_s} if embedded else {})
+    except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
+        raise UsageError(f"the database URL cannot be used: {error}") from None
+    if not embedded:
+        return engine, parsed.render_as_string(hide_password=True)
+    _take_over_sqlite_transactions(engine)
+    return engine, parsed.database or "in memory"
+
+
+def _parse_url(url: str | Path) -> URL:
+    if isinstance(url, str) and "://" in url:
+        try:
+            return make_url(url)
+        except ArgumentError as error:
+            raise UsageError(f"the database URL cannot be used: {error}") from None
+    path = Path(url).absolute()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"the folder of the board database {path} cannot be made: {error.strerror}") from error
+    return URL.create("sqlite", database=str(path))
+
+
+def _take_over_sqlite_transactions(engine: Engine) -> None:
+    """Let our own BEGIN rule: the driver's comes too late, and never asks for the write lock first."""
+
+    @event.listens_for(engine, "connect")
+    def configure(connection: Any, _: Any) -> None:
+        connection.isolation_level = None
+        # WAL lets boards be read during a submission; FULL means that what was accepted survives a power cut.
+        for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("harness_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

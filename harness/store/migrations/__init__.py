@@ -1,0 +1,1 @@
+"""Alembic scripts: how the board database came to its form, revision by revision."""

@@ -1,0 +1,304 @@
+"""The record: everything that is known about one submission's evaluation, as it is stored and shown.
+
+This module owns the form: frozen dataclasses, the ids, the JSON document. It does not decide verdicts (`verdict`
+does), compare records (`board` does) or touch a database. It imports the standard library only.
+
+A record holds other people's text: team names, error messages, traceback lines, kernel names. It is kept as it came;
+whoever shows it escapes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
+
+from harness.errors import StoreError
+from harness.store.codec import decode, encode
+
+FORMAT = 1
+
+STATES = ("submitted", "finished", "interrupted")
+
+ACCEPTED = ("PASSED", "CHECKED", "BUILT")
+"""Verdict kinds that a board shows. Only a PASSED one can be ranked."""
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_EPOCH_MS = 1_700_000_000_000
+_TIME_CHARACTERS, _RANDOM_CHARACTERS = 8, 6
+
+
+@dataclass(frozen=True)
+class TracebackLine:
+    """One line of the submission's own traceback."""
+
+    line: int
+    function: str
+    text: str
+
+
+@dataclass(frozen=True)
+class VerdictRecord:
+    """What was decided, and what the author can do about it.
+
+    Attributes:
+        kind: PASSED, CHECKED, BUILT, INCORRECT, COMPILE_ERROR, ...
+        stage: the stage that decided ("trace", "assemble", "replay", ...).
+        case: id of the failing case, None if the verdict is about no case.
+        reason: a stable code for machines ("wrong_dtype", "budget_spent"), "" when there is nothing to explain.
+        message: a sentence or two for the author.
+        traceback: the relevant lines of the submission, outermost first.
+        details: further facts, JSON values only.
+    """
+
+    kind: str
+    stage: str
+    case: str | None = None
+    reason: str = ""
+    message: str = ""
+    traceback: tuple[TracebackLine, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WrongElement:
+    """One element that differs beyond the tolerance."""
+
+    index: tuple[int, ...]
+    got: float
+    expected: float
+
+
+@dataclass(frozen=True)
+class OutputError:
+    """How far one output of one case is from the reference.
+
+    Attributes:
+        worst_over_tolerance: the largest |got - expected| / (atol + rtol |expected|): above 1 is wrong.
+        relative_l2: norm of the difference over the norm of the reference.
+        examples: some wrong elements, the worst first.
+    """
+
+    output: str
+    max_abs: float
+    max_rel: float
+    relative_l2: float
+    worst_over_tolerance: float
+    wrong_elements: int
+    total_elements: int
+    examples: tuple[WrongElement, ...] = ()
+
+
+@dataclass(frozen=True)
+class TimingRecord:
+    """The measured time of one benchmark case on one GPU.
+
+    Attributes:
+        low_us, high_us: interval of the median, the spread between processes included.
+        floor_us: the speed of light for the case; percent_of_floor is 100 floor / median.
+        speedups: how many times faster than each baseline ("starter", "eager", "compile").
+        clocks: clock rates and throttle reasons as the GPU reported them.
+    """
+
+    median_us: float
+    mean_us: float
+    low_us: float
+    high_us: float
+    p10_us: float
+    p90_us: float
+    samples: int
+    floor_us: float | None = None
+    percent_of_floor: float | None = None
+    speedups: dict[str, float] = field(default_factory=dict)
+    clocks: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CaseRecord:
+    """What happened in one case.
+
+    Attributes:
+        role: "test" or "benchmark".
+        status: "passed", "failed", "not_run", "built" (compiled, not checked) or "partial" (checked by samples).
+        seconds: wall time of the case's replay, None if it was not run.
+        seeds: the seeds of its replays.
+    """
+
+    case_id: str
+    role: str
+    shape: dict[str, int]
+    distribution: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    errors: tuple[OutputError, ...] = ()
+    seconds: float | None = None
+    seeds: tuple[int, ...] = ()
+    timing: TimingRecord | None = None
+
+
+@dataclass(frozen=True)
+class KernelRecord:
+    """One row of the compile report.
+
+    Attributes:
+        stack_bytes: local memory of a thread; above zero, registers were spilled.
+        occupancy: predicted share of the target's warps that can be resident, 0 to 1.
+        cpu_s: compile time; of the original build where `cached`.
+    """
+
+    shape_id: str
+    name: str
+    registers: int | None = None
+    stack_bytes: int | None = None
+    shared_bytes: int | None = None
+    warps: int | None = None
+    stages: int | None = None
+    occupancy: float | None = None
+    cpu_s: float | None = None
+    cached: bool = False
+
+
+@dataclass(frozen=True)
+class BuildRecord:
+    """What the build cost: CPU seconds against the budget, and the share of each shape."""
+
+    cpu_s: float
+    wall_s: float
+    budget_s: float
+    shapes: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """How long one stage took."""
+
+    name: str
+    wall_s: float
+    cpu_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What two scores must share to be compared: the season, the problem's version, the evaluator and its tools."""
+
+    season: str
+    problem_version: str
+    evaluator_version: str
+    toolchain: tuple[tuple[str, str], ...]
+
+    @property
+    def key(self) -> str:
+        """A short name for equal settings, for indexes."""
+        return hashlib.sha256(json.dumps(encode(self)).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One submission's evaluation.
+
+    Attributes:
+        id: from `new_record_id`.
+        state: "submitted" (being evaluated), "finished", or "interrupted" (its process died first).
+        created, finished: UTC in ISO 8601, from `utc_now`.
+        division: "closed" (Helion only) or "open".
+        normalised_source_sha256: of the source without comments and layout, to find copies.
+        artifact_key: the build's artifact, None if nothing was built.
+        ranked: whether it may be ranked; otherwise `unranked_reason` says why not.
+        score_us: geometric mean of the benchmark medians, None if nothing was timed.
+    """
+
+    id: str
+    state: str
+    created: str
+    team: str
+    problem: str
+    problem_version: str
+    division: str
+    season: str
+    target: str
+    source_sha256: str
+    normalised_source_sha256: str
+    evaluator_version: str
+    toolchain: dict[str, str]
+    machine: dict[str, str | int]
+    sandbox_level: str
+    finished: str | None = None
+    artifact_key: str | None = None
+    ranked: bool = False
+    unranked_reason: str | None = None
+    verdict: VerdictRecord | None = None
+    cases: tuple[CaseRecord, ...] = ()
+    kernels: tuple[KernelRecord, ...] = ()
+    build: BuildRecord | None = None
+    stages: tuple[StageRecord, ...] = ()
+    score_us: float | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The verdict's kind, or the state in capitals while there is no verdict."""
+        return self.verdict.kind if self.verdict else self.state.upper()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether a board shows it."""
+        return self.state == "finished" and self.kind in ACCEPTED
+
+    @property
+    def scored(self) -> bool:
+        """Whether it stands on a board's ranking."""
+        return self.ranked and self.state == "finished" and self.kind == "PASSED" and self.score_us is not None
+
+    @property
+    def setting(self) -> Setting:
+        """What another score must share to be compared with this one."""
+        toolchain = tuple(sorted(self.toolchain.items()))
+        return Setting(self.season, self.problem_version, self.evaluator_version, toolchain)
+
+
+def encode_record(record: Record) -> dict[str, Any]:
+    """Return the JSON document of a record: what is stored, and what `--json` prints."""
+    return {"format": FORMAT, **encode(record)}
+
+
+def decode_record(document: Any) -> Record:
+    """Return the record of a document that `encode_record` made.
+
+    Raises:
+        StoreError: the document is of a newer format, or damaged.
+    """
+    if not isinstance(document, dict) or not isinstance(document.get("format"), int):
+        raise StoreError("a stored record is damaged: it is not a document of a known format")
+    if document["format"] > FORMAT:
+        raise StoreError(f"a stored record has format {document['format']}, this version reads up to {FORMAT}: update")
+    return decode(Record, document)
+
+
+def new_record_id(now_s: float | None = None) -> str:
+    """Return a new id: 14 characters that sort by time and are safe in URLs and file names.
+
+    Args:
+        now_s: seconds since 1970; the clock's by default.
+    """
+    milliseconds = int((time.time() if now_s is None else now_s) * 1000) - _EPOCH_MS
+    return _base32(max(milliseconds, 0), _TIME_CHARACTERS) + _base32(
+        secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS
+    )
+
+
+def utc_now() -> str:
+    """Return the time of now in UTC, ISO 8601, to the second."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _base32(number: int, characters: int) -> str:
+    digits = []
+    for _ in range(characters):
+        number, digit = divmod(number, 32)
+        digits.append(_ALPHABET[digit])
+    return "".join(reversed(digits))

@@ -1,0 +1,100 @@
+"""Opening: new, old, newer, foreign, forbidden and damaged databases."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from harness.errors import StoreError, UsageError
+from harness.store import open_store
+from harness.store.failures import explain
+from harness.store.schema import HEAD, MIGRATIONS, metadata
+from tests.store.samples import submitted
+
+
+def test_head_is_the_newest_migration():
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
+
+
+def test_migrations_make_the_tables_that_the_code_uses(tmp_path):
+    store = open_store(tmp_path / "board.db")
+    with store._database.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_opening_again_keeps_everything(tmp_path):
+    path = tmp_path / "new folder" / "a?b%c board.db"
+    store = open_store(path)
+    store.submit(submitted())
+    store.close()
+    assert len(open_store(str(path)).records()) == 1
+    assert path.exists()
+
+
+def test_a_url_works_as_well_as_a_path(tmp_path):
+    open_store(f"sqlite:///{tmp_path}/board.db").submit(submitted())
+    assert len(open_store(tmp_path / "board.db").records()) == 1
+
+
+def test_a_newer_database_is_refused_and_names_its_version(tmp_path):
+    path = tmp_path / "board.db"
+    open_store(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("update alembic_version set version_num='0042'")
+        connection.execute("update store_facts set value='3.1.0' where name='written_by'")
+    message = r"was made by harness 3.1.0 \(revision 0042\), and this is harness .* Update the harness"
+    with pytest.raises(StoreError, match=message):
+        open_store(path)
+
+
+def test_an_unmigrated_database_is_left_alone_when_asked(tmp_path):
+    with pytest.raises(StoreError, match="is not of this version's form: migrate it first"):
+        open_store(tmp_path / "board.db", migrate=False)
+
+
+def test_a_foreign_database_is_refused(tmp_path):
+    with sqlite3.connect(tmp_path / "other.db") as connection:
+        connection.execute("create table songs (name text)")
+    with pytest.raises(StoreError, match=r"holds other tables \(songs\): it is not a board database"):
+        open_store(tmp_path / "other.db")
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path):
+    (tmp_path / "board.db").write_text("hello " * 1000)
+    with pytest.raises(StoreError, match="is not a board database, or it is damaged. Move it away"):
+        open_store(tmp_path / "board.db")
+
+
+def test_a_folder_in_the_way_is_said(tmp_path):
+    (tmp_path / "board.db").mkdir()
+    with pytest.raises(StoreError, match="cannot be opened. Its folder must exist"):
+        open_store(tmp_path / "board.db")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"the folder of the board database .* cannot be made"):
+        open_store(tmp_path / "file" / "board.db")
+
+
+@pytest.mark.parametrize("url", ["nonsense://x", "postgresql+nodriver://user:secret@host/db", "sqlite://host/x:y:z"])
+def test_an_unusable_url_is_a_usage_error(url):
+    with pytest.raises(UsageError, match="the database URL cannot be used") as caught:
+        open_store(url)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("attempt to write a readonly database", "cannot be written to. Give this user write access"),
+        ("disk I/O error", "the disk is failing, full, or over its quota"),
+        ("something new", "refused: something new"),
+    ],
+)
+def test_other_failures_are_explained(text, meaning):
+    assert meaning in explain(text, "board.db", 1.0)
