@@ -1,0 +1,100 @@
+"""A sample: the inputs of one call, made from a seed, and the values that are expected for them.
+
+The seed, the problem, the shape and the distribution all enter the generator's seed through a hash, so that no two
+samples are related. Buffers (tensors that the kernel writes and the harness makes) hold poison. The file that goes to
+the runner holds inputs only; expected values stay in the judge's memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors.torch
+import torch
+
+from harness.errors import HarnessError, UsageError
+from harness.replay.poison import poison
+from harness.replay.reference import Reference
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which sample: a shape, a distribution and a seed."""
+
+    shape: tuple[tuple[str, int], ...]
+    distribution: str
+    seed: int
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The shape as a mapping."""
+        return dict(self.shape)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one call is given and must return.
+
+    Attributes:
+        request: what the sample was made for.
+        inputs: every input in order, buffers included, as sent to the runner.
+        expected: every output in order, float64.
+    """
+
+    request: Request
+    inputs: tuple[torch.Tensor, ...]
+    expected: tuple[torch.Tensor, ...]
+
+
+def derive_seed(problem: str, request: Request, purpose: str) -> int:
+    """Return a 63-bit seed that depends on everything: problem, shape, distribution, seed and purpose."""
+    shape = ",".join(f"{axis}={size}" for axis, size in sorted(request.shape))
+    text = "\n".join((purpose, problem, shape, request.distribution, str(request.seed)))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def make_sample(reference: Reference, request: Request, device: str = "cpu") -> Sample:
+    """Make inputs and expected values.
+
+    Raises:
+        UsageError: the problem has no such distribution, or the shape lacks an axis.
+        SpecError: reference.py is at fault.
+    """
+    problem = reference.problem
+    if request.distribution not in problem.distribution_names:
+        names = ", ".join(problem.distribution_names)
+        raise UsageError(f"{problem.name} has no distribution {request.distribution!r}; it has {names}")
+    if set(request.sizes) != set(problem.axes):
+        raise UsageError(f"a shape of {problem.name} gives {', '.join(problem.axes)}; not {', '.join(request.sizes)}")
+    generators = {
+        purpose: torch.Generator(device).manual_seed(derive_seed(problem.name, request, purpose))
+        for purpose in ("inputs", "poison")
+    }
+    made = reference.make_inputs(request.sizes, request.distribution, generators["inputs"])
+    expected = reference.expect(made, request.sizes)
+    rest = iter(made)
+    inputs = tuple(
+        poison(shape, getattr(torch, spec.dtype), generators["poison"]) if spec.buffer else next(rest)
+        for spec, shape in zip(problem.inputs, problem.input_sizes(request.sizes), strict=True)
+    )
+    return Sample(request, inputs, expected)
+
+
+def write_tensors(path: Path, tensors: Sequence[torch.Tensor]) -> int:
+    """Write tensors as safetensors, named "0", "1", ...; return the file's size in bytes.
+
+    What stood at `path` is removed, and a link there is not followed: the folder may be a sandbox's.
+    """
+    content = safetensors.torch.save({str(index): tensor.cpu() for index, tensor in enumerate(tensors)})
+    try:
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise HarnessError(f"cannot write inputs to {path}: {error.strerror}") from error
+    return len(content)
