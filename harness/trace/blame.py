@@ -1,0 +1,51 @@
+"""Which line of the submission did it: lookups in stacks and tracebacks.
+
+Owns the notion of "the submission's own frame": one whose code comes from the submission's file.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from types import FrameType, TracebackType
+
+from harness.trace.failures import Frame
+
+MAX_FRAMES = 20
+
+
+def submission_line(path: str) -> int:
+    """Return the line of the innermost running frame of the file `path`, 0 if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == path:
+            return frame.f_lineno
+        frame = frame.f_back
+    return 0
+
+
+def called_from(path: str) -> bool:
+    """Tell whether the caller of the function that asks is code of the file `path`."""
+    return sys._getframe(2).f_code.co_filename == path
+
+
+def submission_frames(error: BaseException, path: str) -> tuple[Frame, ...]:
+    """Return the frames of the file `path` in an error's traceback, outermost first.
+
+    A syntax error of that file counts as a frame of its own.
+    """
+    frames = _frames(error.__traceback__, path)
+    if isinstance(error, SyntaxError) and error.filename == path and error.lineno:
+        frames.append(Frame(error.lineno, "<module>", (error.text or "").strip()))
+    return tuple(frames[-MAX_FRAMES:])
+
+
+def _frames(traceback: TracebackType | None, path: str) -> list[Frame]:
+    frames = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename == path:
+            line = traceback.tb_lineno
+            frames.append(Frame(line, code.co_name, linecache.getline(path, line).strip()[:200]))
+        traceback = traceback.tb_next
+    return frames

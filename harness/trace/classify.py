@@ -1,0 +1,108 @@
+"""From an exception to a reason code and a message in the author's terms.
+
+Owns the mapping and the rewording. Messages of Helion and Triton are kept; only what they cannot know is added:
+which targets have a config key, which package is absent on purpose, that a value does not exist in a trace.
+"""
+
+from __future__ import annotations
+
+import re
+
+import torch
+from helion import exc as helion_errors
+from torch._subclasses import fake_tensor
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from triton.errors import TritonError
+
+from harness.target import Target
+from harness.trace.blame import submission_frames
+from harness.trace.config_keys import explain_config
+from harness.trace.failures import REASONS, Failure, TraceError
+
+MAX_MESSAGE = 4000
+
+# Modules of the event's own evaluator that submissions were seen to import.
+_EVENT_MODULES = ("reference", "utils", "eval", "task", "harness")
+_HOST_READS = {
+    "_local_scalar_dense": ".item(), bool(), int() or .tolist() of a tensor",
+    "nonzero": "nonzero(), or indexing with a boolean mask",
+    "equal": "torch.equal()",
+    "is_nonzero": "a tensor as a condition",
+    "masked_select": "masked_select(), or indexing with a boolean mask",
+    "_unique2": "unique()",
+}
+_NO_VALUE = re.compile(r"can't be converted to numpy|Cannot access data pointer|meta tensor|numpy\(\) ", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\x1b\[[0-9;]*[A-Za-z]")
+
+
+def classify(error: BaseException, path: str, target: Target, *, importing: bool) -> Failure:
+    """Return the failure that an exception of the submission stands for.
+
+    Args:
+        error: what was raised.
+        path: the submission's file.
+        target: the described GPU, for the wording of config errors.
+        importing: whether it was raised by the import rather than by a call of `custom_kernel`.
+    """
+    reason, message = _explain(error, target, importing=importing)
+    clean = _CONTROL.sub("", message).strip()[:MAX_MESSAGE]
+    end = "" if clean.endswith((".", "\n", "!")) else "."
+    return Failure(reason, f"{clean}{end} {REASONS[reason]}", submission_frames(error, path))
+
+
+def _explain(error: BaseException, target: Target, *, importing: bool) -> tuple[str, str]:
+    if isinstance(error, TraceError):
+        return error.reason, str(error)
+    for explain in (_explain_toolchain, _explain_tensor, _explain_python):
+        found = explain(error, target)
+        if found:
+            return found
+    reason = "import_error" if importing else "call_error"
+    return reason, f"{type(error).__name__}: {error}"
+
+
+def _explain_toolchain(error: BaseException, target: Target) -> tuple[str, str] | None:
+    cause: BaseException | None = error
+    while cause is not None:  # Helion wraps what was raised below it
+        if isinstance(cause, TraceError):
+            return cause.reason, str(cause)
+        cause = cause.__cause__
+    if isinstance(error, helion_errors.AutotuningDisallowedInEnvironment):
+        return "autotuning_refused", str(error)
+    if isinstance(error, helion_errors.InvalidConfig):
+        return "config_error", explain_config(str(error), target)
+    if isinstance(error, helion_errors.Base):
+        return "helion_error", f"helion.exc.{type(error).__name__}: {error}"
+    if isinstance(error, TritonError):
+        return "triton_error", f"{type(error).__name__}: {error}"
+    if isinstance(error, KeyError) and "was specified but unrecognised" in str(error):
+        return "triton_error", str(error.args[0])
+    return None
+
+
+def _explain_tensor(error: BaseException, target: Target) -> tuple[str, str] | None:
+    dependent = (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException)
+    if isinstance(error, dependent):
+        name = error.func._schema.name.partition("::")[2]
+        what = _HOST_READS.get(name, f"the operator {name}")
+        return "data_dependent", f"{what}: the host code needs the content of a tensor, which a trace does not have"
+    if isinstance(error, GuardOnDataDependentSymNode) or (
+        isinstance(error, RuntimeError) and _NO_VALUE.search(str(error))
+    ):
+        return "data_dependent", f"the host code needs the content of a tensor, which a trace does not have: {error}"
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "not enough memory" in str(error):
+        return "out_of_memory", f"the host ran out of memory: {error}" if str(error) else "the host ran out of memory"
+    return None
+
+
+def _explain_python(error: BaseException, target: Target) -> tuple[str, str] | None:
+    if isinstance(error, SyntaxError):
+        return "syntax_error", f"{type(error).__name__}: {error.msg} (line {error.lineno})"
+    if isinstance(error, ModuleNotFoundError):
+        name = str(error.name).partition(".")[0]
+        if name in _EVENT_MODULES:
+            return "missing_package", f"{name!r} is a module of the event's evaluator and absent here: drop the import"
+        return "missing_package", f"the package {name!r} is not part of the toolchain"
+    if isinstance(error, SystemExit):
+        return "import_error", f"the submission ended the process: sys.exit({error.code!r})"
+    return None
