@@ -1,0 +1,259 @@
+"""A running sandboxed process: its output, its limits, its end.
+
+Each job has one thread that reads its output, measures it, and kills it when a limit is passed. Whatever
+comes out of the process is hostile text: it is cleaned, cut and counted here, and never interpreted.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import selectors
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from harness.sandbox.contract import Exit, Level, Limits, Mount
+from harness.sandbox.meter import Meter, folder_bytes, free_bytes
+from harness.sandbox.results import remove_tree
+from harness.sandbox.spawn import PRIVATE_HOME, Spawned, spawn
+from harness.sandbox.text import MAX_LINE_CHARACTERS, clean_bytes, clean_line
+
+_POLL_S = 0.05
+_CHUNK_BYTES = 1 << 16
+_STDERR_TAIL_BYTES = 1 << 16
+_MOST_LINES = 100_000
+_LOW_DISK_BYTES = 1 << 30
+_KILL_S = 5.0
+
+
+def start(
+    command: Sequence[str],
+    *,
+    level: Level,
+    mounts: Sequence[Mount] = (),
+    scratch: Path,
+    limits: Limits,
+    environment: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+) -> Job:
+    """Start a command in a sandbox.
+
+    Args:
+        command: the program by absolute path, as the process will see it (`visible`), and its arguments.
+        level: how well to shut it in; see `best_level` for what this machine has.
+        mounts: what it may read besides the system's /usr; `python_mounts` for Python programs.
+        scratch: an existing folder of the caller's, the only one that the process can write and that outlives
+            it; the process starts there. With root, it and what it holds change hands to another uid.
+        limits: when to kill it.
+        environment: variables beside HOME, PATH and the like. Never a secret.
+        stdin: what it reads from standard input.
+
+    Raises:
+        SandboxError: the sandbox could not be made.
+    """
+    return Job(spawn(command, level, mounts, scratch, limits, environment or {}, stdin), scratch, limits)
+
+
+def run(
+    command: Sequence[str],
+    *,
+    level: Level,
+    mounts: Sequence[Mount] = (),
+    scratch: Path,
+    limits: Limits,
+    environment: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+) -> tuple[str, Exit]:
+    """Run a command in a sandbox to its end, as `start` does; return its standard output, cleaned, and its exit."""
+    arguments = {"level": level, "mounts": mounts, "scratch": scratch, "limits": limits}
+    with start(command, environment=environment, stdin=stdin, **arguments) as job:  # type: ignore[arg-type]
+        output = "".join(f"{line}\n" for line in job.lines())
+        return output, job.wait()
+
+
+class Job:
+    """A sandboxed process. As a context manager it leaves nothing running behind."""
+
+    def __init__(self, spawned: Spawned, scratch: Path, limits: Limits) -> None:
+        self._spawned = spawned
+        self._scratch = scratch
+        self._limits = limits
+        self._meter = Meter(spawned.process.pid)
+        self._started_s = time.monotonic()
+        self._free_bytes = free_bytes(scratch)
+        self._peak_bytes = 0
+        self._cpu_s = 0.0
+        self._lock = threading.Lock()
+        self._limit: str | None = None
+        self._ended = False
+        self._output = _Output(limits.output_bytes)
+        self._exit: Exit | None = None
+        self._thread = threading.Thread(target=self._watch, name="sandbox-watch", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop("abandoned")
+        self._thread.join()
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of standard output, cleaned, as they come; end when the process does."""
+        while (line := self._output.lines.get()) is not None:
+            yield line
+        self._output.lines.put(None)  # for whoever asks again
+
+    def cpu_s(self) -> float:
+        """Return the CPU seconds that the whole process tree has used so far."""
+        return self._exit.cpu_s if self._exit is not None else self._meter.sample().cpu_s
+
+    def stop(self, reason: str) -> None:
+        """Kill the whole process tree; `reason` becomes the exit's limit. Does nothing after the end."""
+        with self._lock:
+            if self._limit is None and not self._ended:
+                self._limit = reason
+                self._spawned.kill()
+
+    def wait(self) -> Exit:
+        """Wait for the end of the process and of all its descendants."""
+        self._thread.join()
+        assert self._exit is not None
+        return self._exit
+
+    def _watch(self) -> None:
+        process = self._spawned.process
+        assert process.stdout is not None and process.stderr is not None
+        end = os.pidfd_open(process.pid)
+        with selectors.DefaultSelector() as selector, process.stdout, process.stderr:
+            selector.register(end, selectors.EVENT_READ)
+            for pipe in (process.stdout, process.stderr):
+                os.set_blocking(pipe.fileno(), False)
+                selector.register(pipe, selectors.EVENT_READ, pipe is process.stdout)
+            next_check_s = 0.0
+            while not self._read(selector, end):
+                if time.monotonic() >= next_check_s:
+                    self._check_limits()
+                    next_check_s = time.monotonic() + _POLL_S
+        os.close(end)
+        self._reap()
+
+    def _read(self, selector: selectors.BaseSelector, end: int) -> bool:
+        """Wait for output, take it in; tell whether the process has ended."""
+        ended = False
+        for key, _ in selector.select(_POLL_S):
+            if key.fd == end:
+                ended = True
+            else:
+                self._drain(selector, key)
+        if ended:
+            for key in list(selector.get_map().values()):
+                while key.fd != end and self._drain(selector, key):
+                    pass
+        return ended
+
+    def _drain(self, selector: selectors.BaseSelector, key: selectors.SelectorKey) -> bool:
+        """Read one chunk; tell whether there may be more."""
+        try:
+            chunk = os.read(key.fd, _CHUNK_BYTES)
+        except BlockingIOError:
+            return False
+        if not chunk:
+            selector.unregister(key.fileobj)
+            return False
+        if not self._output.take(chunk, is_stdout=key.data):
+            self.stop("output")
+        return True
+
+    def _check_limits(self) -> None:
+        limits, usage = self._limits, self._meter.sample()
+        self._peak_bytes = max(self._peak_bytes, usage.memory_bytes)
+        if time.monotonic() - self._started_s > limits.wall_s:
+            self.stop("wall")
+        elif limits.cpu_s is not None and usage.cpu_s > limits.cpu_s:
+            self.stop("cpu")
+        elif usage.memory_bytes > limits.memory_bytes and self._meter.shared_memory_bytes() > limits.memory_bytes:
+            self.stop("memory")
+        elif self._disk_is_full():
+            self.stop("disk")
+
+    def _disk_is_full(self) -> bool:
+        most = self._limits.scratch_bytes
+        if folder_bytes(self._scratch, most) > most:
+            return True
+        # Files that were deleted but are still open have no name to measure.
+        free = free_bytes(self._scratch)
+        return free < _LOW_DISK_BYTES and self._free_bytes - free > most
+
+    def _reap(self) -> None:
+        process = self._spawned.process
+        cpu_s = self._meter.sample().cpu_s
+        _, status, used = os.wait4(process.pid, 0)
+        with self._lock:
+            self._ended = True
+        self._spawned.kill()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        remove_tree(self._scratch / PRIVATE_HOME)
+        code, signal = _split(process.returncode)
+        self._exit = Exit(
+            code=code,
+            signal=signal,
+            limit=self._limit,
+            cpu_s=max(cpu_s, used.ru_utime + used.ru_stime),
+            wall_s=time.monotonic() - self._started_s,
+            stderr=clean_bytes(bytes(self._output.stderr)),
+            peak_memory_bytes=max(self._peak_bytes, used.ru_maxrss * 1024),
+        )
+        self._output.close()
+
+
+class _Output:
+    """What has come out of a process: lines for the reader, the tail of standard error, and how much of each."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.stderr = bytearray()
+        self._left = {True: most_bytes, False: most_bytes}
+        self._lines_left = _MOST_LINES
+        self._partial = bytearray()
+
+    def take(self, chunk: bytes, *, is_stdout: bool) -> bool:
+        """Take a chunk in; tell whether that was still within bounds."""
+        over = len(chunk) > self._left[is_stdout]
+        chunk = chunk[: self._left[is_stdout]]
+        self._left[is_stdout] -= len(chunk)
+        if is_stdout:
+            self._take_lines(chunk)
+        else:
+            self.stderr += chunk
+            del self.stderr[:-_STDERR_TAIL_BYTES]
+        return not over and self._lines_left > 0
+
+    def _take_lines(self, chunk: bytes) -> None:
+        *whole, rest = chunk.split(b"\n")
+        for piece in whole:
+            self._partial += piece
+            self._put()
+        self._partial += rest
+        del self._partial[4 * MAX_LINE_CHARACTERS :]
+
+    def _put(self) -> None:
+        if self._lines_left > 0:
+            self.lines.put(clean_line(bytes(self._partial)))
+            self._lines_left -= 1
+        self._partial.clear()
+
+    def close(self) -> None:
+        if self._partial:
+            self._put()
+        self.lines.put(None)
+
+
+def _split(status: int) -> tuple[int | None, int | None]:
+    """An exit status as code or signal; bubblewrap and the launcher pass a signal on as 128 + signal."""
+    if status < 0:
+        return None, -status
+    return (None, status - 128) if 128 < status < 128 + 65 else (status, None)

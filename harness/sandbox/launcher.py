@@ -1,0 +1,234 @@
+"""The first process of every sandbox: gives up what it can, then becomes bubblewrap or watches the command.
+
+Runs as `python -I -S launcher.py REQUEST FILTER READY LIFELINE` (descriptors; -1 for no filter). It trusts the
+request, which the parent wrote, and runs before any untrusted code. It owns the order of things: expose what
+another uid could not reach, drop to that uid, limits, then bubblewrap (strict) or Landlock and seccomp
+(restricted) or nothing more (none).
+
+Below strict there is no process namespace that dies as one, so it stays as the subreaper of all descendants
+and kills them when the command ends or the parent closes its end of the lifeline, by dying too.
+
+READY is closed by the exec, empty; or else holds the reason why there was none. Imports are few, and `kernel`
+is imported only where it is needed, because every launch pays for them.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import resource
+import select
+import sys
+from typing import Any
+
+_KILLED = 9
+_REAP_INTERVAL_MS = 200
+_FAILED = 125
+# (first uid, how many): far from any account; or, in a container with few uids, from most.
+_UID_RANGES = ((0x6000_0000, 1 << 22), (40_000, 20_000))
+
+
+def main() -> None:
+    request_fd, filter_fd, ready, lifeline = map(int, sys.argv[1:5])
+    os.set_inheritable(ready, False)
+    os.set_inheritable(lifeline, False)
+    try:
+        with open(request_fd, "rb") as file:
+            request = marshal.loads(file.read())
+        _launch(request, filter_fd, ready, lifeline)
+    except BaseException as error:  # there is nobody above to tell but the parent
+        os.write(ready, f"{error}"[:2000].encode(errors="replace"))
+    os._exit(_FAILED)
+
+
+def _launch(request: dict[str, Any], filter_fd: int, ready: int, lifeline: int) -> None:
+    uid = None
+    if request["drop"] and os.geteuid() == 0:
+        uid = _free_uid()
+        _hand_over(request["scratch"], uid)
+        _expose([*request["paths"], request["scratch"]])
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")  # when the machine runs out of memory, this is what should go
+    os.chdir(request["scratch"] if request["level"] != "strict" else "/")
+    if request["level"] == "strict":
+        _drop_to(uid)
+        _limit(request["limits"])
+        if os.getppid() != request["parent"]:
+            os._exit(_FAILED)
+        os.execve(request["argv"][0], request["argv"], {})
+    _supervise(request, uid, filter_fd, ready, lifeline)
+
+
+def _free_uid() -> int:
+    """A uid that nothing else has: process limits count per uid, and equal uids may signal each other."""
+    with open("/proc/self/uid_map") as file:
+        ranges = [tuple(map(int, line.split())) for line in file]
+    for first, count in _UID_RANGES:
+        uid = first + os.getpid() % count
+        if any(start <= uid < start + length for start, _, length in ranges):
+            return uid
+    raise OSError("root here has no spare uid to drop to; run the harness as an ordinary user")
+
+
+def _hand_over(scratch: str, uid: int) -> None:
+    os.chown(scratch, uid, uid)
+    for folder, names, files in os.walk(scratch):
+        for name in names + files:
+            os.chown(os.path.join(folder, name), uid, uid, follow_symlinks=False)
+
+
+def _drop_to(uid: int | None) -> None:
+    if uid is not None:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+
+
+def _limit(limits: list[tuple[int, int]]) -> None:
+    for number, value in limits:
+        hard = resource.getrlimit(number)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(number, (value, value))
+
+
+def _expose(paths: list[str]) -> None:
+    """Make paths reachable for another uid that lie under folders closed to it, such as root's home.
+
+    In a mount namespace of our own, an empty folder covers each closed one, with only these paths put back.
+    """
+    closed = {path: top for path in {*paths, *map(os.path.realpath, paths)} if (top := _closed_folder(path))}
+    if not closed:
+        return
+    kernel = _import_kernel()
+    try:
+        kernel.unshare_mounts()
+    except OSError:
+        raise OSError(f"{min(closed)} lies under {closed[min(closed)]}, which is closed to other users") from None
+    descriptors = {path: os.open(path, os.O_PATH) for path in sorted(closed)}
+    tops = set(map(os.path.realpath, closed.values()))
+    for top in tops:
+        kernel.mount("tmpfs", top, kernel.MS_NOSUID | kernel.MS_NODEV, "tmpfs", "mode=755,size=1m")
+    for path, descriptor in descriptors.items():
+        if not os.path.lexists(path):
+            _make_mount_point(path, os.path.isdir(f"/proc/self/fd/{descriptor}"))
+            kernel.mount(f"/proc/self/fd/{descriptor}", path, kernel.MS_BIND | kernel.MS_REC)
+        os.close(descriptor)
+    for top in tops:
+        kernel.mount(None, top, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY)
+
+
+def _closed_folder(path: str) -> str | None:
+    folder = "/"
+    for part in os.path.dirname(path).split("/")[1:]:
+        if not os.stat(folder).st_mode & 0o001:
+            return folder
+        folder = os.path.join(folder, part)
+    return None if os.stat(folder).st_mode & 0o001 else folder
+
+
+def _make_mount_point(path: str, is_folder: bool) -> None:
+    os.makedirs(path if is_folder else os.path.dirname(path), exist_ok=True)
+    if not is_folder:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+
+
+def _supervise(request: dict[str, Any], uid: int | None, filter_fd: int, ready: int, lifeline: int) -> None:
+    kernel = _import_kernel()
+    kernel.adopt_orphans()
+    command = os.fork()
+    if command == 0:
+        try:
+            _become(request, uid, filter_fd)
+        except BaseException as error:
+            os.write(ready, f"{error}"[:2000].encode(errors="replace"))
+        os._exit(_FAILED)
+    null = os.open("/dev/null", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    os.close(ready)
+    status = _wait(command, lifeline)
+    _kill_descendants()
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _become(request: dict[str, Any], uid: int | None, filter_fd: int) -> None:
+    os.setsid()
+    kernel = _import_kernel()
+    _drop_to(uid)
+    in_use = 0 if uid is not None else _tasks_of(os.geteuid())
+    _limit([*request["limits"], (resource.RLIMIT_NPROC, in_use + request["processes"])])
+    kernel.forgo_privileges()
+    if request["level"] == "restricted":
+        with open(filter_fd, "rb") as file:
+            program = file.read()
+        kernel.restrict_files([*request["paths"], f"/proc/{os.getpid()}"], [request["scratch"], "/dev/null"])
+        kernel.install_filter(program)
+    os.execve(request["argv"][0], request["argv"], request["environment"])
+
+
+def _tasks_of(uid: int) -> int:
+    """How many threads a user has: the process limit counts them all."""
+    count = 0
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == uid:
+                count += len(os.listdir(f"/proc/{name}/task"))
+        except OSError:
+            continue  # it has ended
+    return count
+
+
+def _wait(command: int, lifeline: int) -> int:
+    """Wait for the command, reaping orphans; return its status, as of a kill if the lifeline is cut."""
+    poll = select.poll()
+    poll.register(lifeline, select.POLLIN)
+    poll.register(os.pidfd_open(command), select.POLLIN)
+    while True:
+        ready = {descriptor for descriptor, _ in poll.poll(_REAP_INTERVAL_MS)}
+        while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+            if ended[0] == command:
+                return ended[1]
+        if lifeline in ready:
+            return _KILLED
+
+
+def _kill_descendants() -> None:
+    """Kill until none is left: one that forked meanwhile has left its child to us."""
+    while pending := _descendants(os.getpid()):
+        for pid in pending:
+            try:
+                os.kill(pid, _KILLED)
+            except ProcessLookupError:
+                continue
+        try:
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass
+        except ChildProcessError:
+            return
+        select.poll().poll(1)
+
+
+def _descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children") as file:
+                children = [int(child) for child in file.read().split()]
+            found += children
+            for child in children:
+                found += _descendants(child)
+    except OSError:
+        pass  # it has ended
+    return found
+
+
+def _import_kernel() -> Any:
+    """Import the sibling module without the package, whose imports would triple the cost of a launch."""
+    if "kernel" not in sys.modules:
+        sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    return __import__("kernel")
+
+
+if __name__ == "__main__":
+    main()
