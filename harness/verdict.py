@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from harness.trace.failures import REASONS
+
 
 class Kind(str, Enum):
     """The possible verdicts."""
@@ -72,26 +74,50 @@ class Verdict:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-# Reasons of the trace that are not the ordinary COMPILE_ERROR.
-_TRACE_KINDS = {
-    "data_dependent": Kind.UNTRACEABLE,
-    "data_pointer": Kind.UNTRACEABLE,
-    "cuda_graph": Kind.UNTRACEABLE,
-    "unsupported_argument": Kind.UNTRACEABLE,
-    "unsupported_operation": Kind.UNTRACEABLE,
-    "autotuning_refused": Kind.POLICY_VIOLATION,
-    "advanced_controls": Kind.POLICY_VIOLATION,
-    "trace_timeout": Kind.TIMEOUT,
-    "harness_error": Kind.HARNESS_ERROR,
-}
+def judge_source(reason: str, message: str, traceback: Sequence[Frame] = ()) -> Verdict:
+    """Return the verdict on a file that cannot be a submission, seen before anything ran."""
+    return Verdict(Kind.COMPILE_ERROR, "source", reason, message, "", tuple(traceback))
 
 
 def judge_trace(
     reason: str, message: str, case: str = "", traceback: Sequence[Frame] = (), details: Mapping[str, Any] | None = None
 ) -> Verdict:
     """Return the verdict on a submission that the trace could not record."""
-    kind = _TRACE_KINDS.get(reason, Kind.COMPILE_ERROR)
-    return Verdict(kind, "trace", reason, message, case, tuple(traceback), details or {})
+    known = REASONS.get(reason)
+    kind = Kind(known.verdict) if known else Kind.COMPILE_ERROR
+    told = f"{message.rstrip()}\n{known.advice}" if known and known.advice not in message else message
+    return Verdict(kind, "trace", reason, told, case, tuple(traceback), details or {})
+
+
+def judge_budget(
+    stage: str,
+    done: Mapping[str, float],
+    running: Sequence[str],
+    shapes: Sequence[str],
+    budget_s: float,
+    spent_s: float,
+) -> Verdict:
+    """Return the verdict on a build whose compile budget is spent: what was done, what ran, what was left.
+
+    Args:
+        stage: "trace" or "assemble".
+        done: CPU-seconds of each shape that was finished.
+        running: shapes being worked on when it was stopped.
+        shapes: every shape, in order.
+        budget_s: CPU-seconds allowed.
+        spent_s: CPU-seconds used.
+    """
+    left = [shape for shape in shapes if shape not in done and shape not in running]
+    slowest = max(done, key=lambda shape: done[shape], default="")
+    message = (
+        f"the compile budget of {budget_s:g} CPU-seconds is spent ({spent_s:.0f} s used): {len(done)} of {len(shapes)} "
+        f"shapes done, {', '.join(running) or 'none'} running, {len(left)} left"
+        + (f"; the slowest took {done[slowest]:.1f} s ({slowest})" if slowest else "")
+        + ". Use fewer or simpler configs, or smaller tiles"
+    )
+    details = {"done": dict(done), "running": list(running), "left": left, "budget_s": budget_s, "spent_s": spent_s}
+    case = running[0] if running else ""
+    return Verdict(Kind.COMPILE_BUDGET_EXCEEDED, stage, "budget_spent", message, case, (), details)
 
 
 def judge_policy(reason: str, message: str, case: str, traceback: Sequence[Frame] = ()) -> Verdict:

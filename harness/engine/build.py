@@ -1,0 +1,208 @@
+"""The build: trace, policy, assembly, artifact. Nothing is compiled twice for the same inputs.
+
+An artifact's address covers everything that its content depends on: the submission's folder, the problem's version, the
+target, the toolchain, the division's rules and the shapes. What was built before is loaded instead, with its original
+cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.artifact import Artifact, Manifest, artifact_key, load_artifact, save_artifact
+from harness.case import Case
+from harness.engine.assembly import Assembled, run_assembly
+from harness.engine.budget import CompileBudget
+from harness.engine.kernel_cache import KernelCache
+from harness.engine.progress import Event, Listener
+from harness.engine.tracing import Traced, TraceRequest, launch_lines, run_trace
+from harness.engine.workspace import Workspace, disk_error
+from harness.errors import ArtifactError
+from harness.plan import LaunchStep, Plan
+from harness.policy import Violation, check_options, check_plan
+from harness.replay.form import Form, check_form
+from harness.sandbox import Level
+from harness.spec import Problem, Season
+from harness.submission import Submission, find_source_fault
+from harness.target import Target
+from harness.toolchain import EVALUATOR_VERSION, fingerprint
+from harness.verdict import Frame, Verdict, judge_policy, judge_replay, judge_source
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """What is to be built, for which GPU, under which rules."""
+
+    submission: Submission
+    problem: Problem
+    season: Season
+    target: Target
+    division: str
+    cases: tuple[Case, ...]
+    portable: bool
+    level: Level
+    toolchain: Mapping[str, str]
+
+    @property
+    def shapes(self) -> dict[str, Case]:
+        """The shapes of the cases, each once, with a case that has it."""
+        shapes: dict[str, Case] = {}
+        for case in self.cases:
+            shapes.setdefault(case.shape_id, case)
+        return shapes
+
+    @property
+    def key(self) -> str:
+        """The address of the artifact."""
+        return artifact_key(
+            {
+                "submission": self.submission.sha256,
+                "team": self.submission.team,
+                "problem": self.problem.name,
+                "problem_version": self.problem.version,
+                "target": self.target.name,
+                "toolchain": fingerprint(self.toolchain),
+                "division": self.division,
+                "portable": self.portable,
+                "controls": [item.sha256 for item in self.season.advanced_controls],
+                "shapes": sorted(self.shapes),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Built:
+    """An artifact that its division allows; `reused` if it was built before, `cached` names kernels that were."""
+
+    artifact: Artifact
+    reused: bool
+    cached: frozenset[str]
+
+
+def run_build(request: BuildRequest, workspace: Workspace, listener: Listener) -> Built | Verdict:
+    """Build a submission, or say why it cannot be built."""
+    fault = find_source_fault(request.submission)
+    if fault is not None:
+        frames = (Frame(fault.line, "", fault.text),) if fault.line else ()
+        return judge_source(fault.reason, fault.message, frames)
+    folder = workspace.artifacts / request.key
+    if folder.exists():
+        try:
+            artifact = load_artifact(folder)
+            listener(Event("assemble", "end", f"built before ({len(artifact.kernels)} kernels)"))
+            return Built(artifact, reused=True, cached=frozenset(artifact.kernels))
+        except ArtifactError:
+            pass  # damaged on disk: build it again
+    return _build(request, workspace, listener)
+
+
+def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> Built | Verdict:
+    budgets = request.season.budgets
+    budget = CompileBudget(budgets.compile_cpu_s, budgets.compile_wall_s)
+    controls = {item.path: item.id for item in request.season.advanced_controls}
+    trace = TraceRequest(
+        request.submission, request.problem, request.shapes, request.target, request.portable, controls, request.level
+    )
+    traced = run_trace(trace, budget, listener)
+    if isinstance(traced, Verdict):
+        return traced
+    verdict = _check_traced(request, traced)
+    if verdict is not None:
+        return verdict
+    cache = KernelCache(
+        workspace.kernels / f"{fingerprint(request.toolchain)}-{EVALUATOR_VERSION}-{request.target.architecture}"
+    )
+    assembled = run_assembly(traced, request.target, request.season, request.level, cache, budget, listener)
+    if isinstance(assembled, Verdict):
+        return assembled
+    verdict = _check_assembled(request, traced, assembled)
+    if verdict is not None:
+        return verdict
+    artifact = _make_artifact(request, traced, assembled)
+    _keep(artifact, workspace)
+    return Built(artifact, reused=False, cached=assembled.cached)
+
+
+def _check_traced(request: BuildRequest, traced: Traced) -> Verdict | None:
+    """Hold plans, launch options and the returned tensors' form against the rules, before anything is compiled."""
+    controls = frozenset(item.id for item in request.season.advanced_controls)
+    for shape, plan in traced.plans.items():
+        violations = list(check_plan(plan, request.division))
+        for launch in plan.launches:
+            violations += check_options(dict(traced.kernels[launch.kernel].options), controls, launch.line)
+        if violations:
+            return _judge_violation(violations[0], shape, request.submission)
+        forms = [Form(t.dtype, t.shape, t.strides) for t in (plan.tensors[n] for n in plan.outputs)]
+        judgement = check_form(request.problem, request.shapes[shape].sizes, forms, plan.output_kind)
+        if judgement is not None:
+            return judge_replay(str(judgement.reason), judgement.message, shape)
+    return None
+
+
+def _check_assembled(request: BuildRequest, traced: Traced, assembled: Assembled) -> Verdict | None:
+    """Hold what the compiler found in the IR against the division and against the plans' launches."""
+    lines = launch_lines(traced, list(assembled.kernels))
+    for key, kernel in assembled.kernels.items():
+        shape, line = lines[key]
+        if kernel.facts.assembly and request.division == "closed":
+            message = (
+                f"kernel {kernel.facts.name} holds inline assembly ({kernel.facts.assembly[0][:80]!r}): the closed "
+                "division takes Helion's own operations only"
+            )
+            return _judge_violation(Violation("inline_assembly", message, line), shape, request.submission)
+    for shape, plan in traced.plans.items():
+        for launch in plan.launches:
+            fault = _find_mismatch(launch, plan, assembled.kernels[launch.kernel].facts.params)
+            if fault:
+                return _judge_violation(Violation("launch_mismatch", fault, launch.line), shape, request.submission)
+    return None
+
+
+def _find_mismatch(launch: LaunchStep, plan: Plan, params: tuple[str, ...]) -> str | None:
+    """Compare a launch's arguments with the compiled kernel's parameters: the plan may claim what it likes."""
+    given = [a.type for a in launch.args if a.type != "constexpr"]
+    if any(kind.startswith("tensordesc") for kind in given):
+        return None  # one descriptor becomes several parameters; the runner expands and compares them
+    if len(given) != len(params):
+        return f"{launch.function} is launched with {len(given)} arguments; its code takes {len(params)}"
+    for kind, param in zip(given, params, strict=True):
+        if kind.startswith("*") != param.startswith("*"):
+            return f"{launch.function} is launched with {kind} where its code takes {param}"
+    return None
+
+
+def _judge_violation(violation: Violation, shape: str, submission: Submission) -> Verdict:
+    lines = submission.source.splitlines()
+    text = lines[violation.line - 1].strip() if 0 < violation.line <= len(lines) else ""
+    frames = (Frame(violation.line, "", text),) if violation.line else ()
+    return judge_policy(violation.reason, violation.message, shape, frames)
+
+
+def _make_artifact(request: BuildRequest, traced: Traced, assembled: Assembled) -> Artifact:
+    manifest = Manifest(
+        key=request.key,
+        team=request.submission.team,
+        problem=request.problem.name,
+        problem_version=request.problem.version,
+        submission_sha256=request.submission.sha256,
+        target=request.target.name,
+        toolchain=dict(request.toolchain),
+        fingerprint=fingerprint(request.toolchain),
+        division=request.division,
+        portable=request.portable,
+        shapes=dict(traced.costs),
+        kernels=dict(assembled.costs),
+        sources=tuple(traced.sources),
+        import_cost=traced.import_cost,
+        warnings=traced.warnings,
+    )
+    return Artifact(manifest, traced.plans, assembled.kernels, traced.sources)
+
+
+def _keep(artifact: Artifact, workspace: Workspace) -> None:
+    try:
+        workspace.artifacts.mkdir(parents=True, exist_ok=True)
+        save_artifact(artifact, workspace.artifacts / artifact.manifest.key)
+    except OSError as error:
+        raise disk_error(error, workspace.artifacts) from None

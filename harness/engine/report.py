@@ -1,0 +1,111 @@
+"""From what the stages gave to what the store keeps: parts of a record. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from harness.artifact import Artifact
+from harness.case import Case
+from harness.engine.checking import CaseResult
+from harness.replay.judgement import OutputReport
+from harness.store import (
+    BuildRecord,
+    CaseRecord,
+    KernelRecord,
+    OutputError,
+    TracebackLine,
+    VerdictRecord,
+    WrongElement,
+)
+from harness.target import Target
+from harness.verdict import Verdict
+
+
+def report_verdict(verdict: Verdict) -> VerdictRecord:
+    """Return a verdict in the record's form."""
+    return VerdictRecord(
+        kind=verdict.kind.value,
+        stage=verdict.stage,
+        case=verdict.case or None,
+        reason=verdict.reason,
+        message=verdict.message,
+        traceback=tuple(TracebackLine(**asdict(frame)) for frame in verdict.traceback),
+        details=dict(verdict.details),
+    )
+
+
+def report_build(artifact: Artifact, budget_s: float) -> BuildRecord:
+    """Return what the build cost: each shape with its trace and the kernels that it was the first to launch."""
+    manifest, shapes, seen = artifact.manifest, {}, set()
+    wall_s = manifest.import_cost.wall_s
+    for shape, plan in artifact.plans.items():
+        new = {launch.kernel for launch in plan.launches} - seen
+        seen |= new
+        costs = [manifest.shapes[shape], *(manifest.kernels[key] for key in sorted(new))]
+        shapes[shape] = round(sum(cost.cpu_s for cost in costs), 3)
+        wall_s += sum(cost.wall_s for cost in costs)
+    return BuildRecord(round(manifest.cpu_s, 3), round(wall_s, 3), budget_s, shapes)
+
+
+def report_kernels(artifact: Artifact, target: Target, cached: frozenset[str]) -> tuple[KernelRecord, ...]:
+    """Return the compile report: a row for each shape and kernel, in the order of the launches."""
+    rows = []
+    for shape, plan in artifact.plans.items():
+        for key in dict.fromkeys(launch.kernel for launch in plan.launches):
+            facts = artifact.kernels[key].facts
+            rows.append(
+                KernelRecord(
+                    shape_id=shape,
+                    name=facts.name,
+                    registers=facts.registers,
+                    stack_bytes=facts.stack_bytes,
+                    shared_bytes=facts.shared_bytes + facts.static_shared_bytes,
+                    warps=facts.warps,
+                    stages=facts.stages,
+                    occupancy=round(facts.occupancy(target), 3),
+                    cpu_s=artifact.manifest.kernels[key].cpu_s,
+                    cached=key in cached,
+                )
+            )
+    return tuple(rows)
+
+
+def report_case(result: CaseResult) -> CaseRecord:
+    """Return one case's result in the record's form."""
+    status = "partial" if result.status == "passed" and result.sampled else result.status
+    if result.sampled and result.status == "passed":
+        message = f"{result.programs_run} of {result.programs_total} programs checked"
+    else:
+        message = result.message
+    return CaseRecord(
+        case_id=result.case.id,
+        role=result.case.role,
+        shape=result.case.sizes,
+        distribution=result.case.distribution,
+        status="built" if result.status == "not_run" else status,
+        reason=result.reason,
+        message=message,
+        errors=tuple(_report_output(report) for report in result.judgement.outputs) if result.judgement else (),
+        seconds=result.seconds or None,
+        seeds=(result.seed,) if result.seed else (),
+    )
+
+
+def report_unrun(case: Case) -> CaseRecord:
+    """Return the record of a case that no stage reached."""
+    return CaseRecord(case.id, case.role, case.sizes, case.distribution, "not_run")
+
+
+def _report_output(report: OutputReport) -> OutputError:
+    examples = [e for e in (report.worst, report.first_wrong, *report.examples) if e is not None]
+    unique = {e.index: WrongElement(e.index, e.got, e.expected) for e in examples}
+    return OutputError(
+        output=report.name,
+        max_abs=report.max_abs,
+        max_rel=report.max_rel,
+        relative_l2=report.relative_l2 if report.relative_l2 is not None else 0.0,
+        worst_over_tolerance=report.worst_over_tolerance,
+        wrong_elements=report.wrong_elements,
+        total_elements=report.total_elements,
+        examples=tuple(unique.values()),
+    )

@@ -1,0 +1,196 @@
+"""One submission from its source to its record: the main job, top to bottom.
+
+The record is stored before anything runs and finished when the verdict is known, so that a kill at any moment loses
+nothing. An error of ours becomes HARNESS_ERROR and is never counted against a team.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from harness.artifact import Artifact
+from harness.case import Case
+from harness.engine.build import BuildRequest, Built, run_build
+from harness.engine.checking import CaseResult, run_check
+from harness.engine.machine import describe_machine
+from harness.engine.progress import Listener
+from harness.engine.report import report_build, report_case, report_kernels, report_unrun, report_verdict
+from harness.engine.workspace import Workspace
+from harness.errors import HarnessError
+from harness.store import Record, StageRecord, Store, new_record_id, utc_now
+from harness.toolchain import EVALUATOR_VERSION
+from harness.verdict import Kind, Verdict, judge_checked, judge_replay
+
+STATE_SUBMITTED, STATE_FINISHED = "submitted", "finished"
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """What came of a submission: its record, and the artifact where one was built."""
+
+    record: Record
+    artifact: Artifact | None
+
+
+@dataclass
+class _Evaluation:
+    """What the stages have given so far."""
+
+    stages: list[StageRecord] = field(default_factory=list)
+    built: Built | None = None
+    results: tuple[CaseResult, ...] = ()
+    verdict: Verdict | None = None
+    error: str = ""
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Measure a stage's wall time."""
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.stages.append(StageRecord(name, round(time.monotonic() - started, 3)))
+
+
+def run_submit(
+    request: BuildRequest, workspace: Workspace, store: Store, listener: Listener, *, full: bool, check: bool = True
+) -> Submitted:
+    """Build a submission, check it on the CPU, judge it and record it.
+
+    Args:
+        request: what is submitted, for which target.
+        workspace: where artifacts are kept.
+        store: where the record is kept.
+        listener: is told how it goes.
+        full: check benchmarks by all their programs instead of a sample.
+        check: False stops after the build.
+
+    Raises:
+        StoreError: the record could not be kept.
+    """
+    record = _open_record(request)
+    store.submit(record)
+    evaluation = _Evaluation()
+    try:
+        evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, check=check)
+    except HarnessError as error:
+        evaluation.verdict, evaluation.error = _judge_ours(error), traceback.format_exc()
+    except Exception as error:  # a bug of ours: it must not be lost, nor blamed on the team
+        evaluation.verdict, evaluation.error = _judge_ours(error), traceback.format_exc()
+    finished = _close_record(record, request, evaluation)
+    store.finish(finished)
+    return Submitted(finished, evaluation.built.artifact if evaluation.built else None)
+
+
+def _evaluate(
+    request: BuildRequest,
+    workspace: Workspace,
+    listener: Listener,
+    evaluation: _Evaluation,
+    *,
+    full: bool,
+    check: bool,
+) -> Verdict:
+    with evaluation.stage("build"):
+        built = run_build(request, workspace, listener)
+    if isinstance(built, Verdict):
+        return built
+    evaluation.built = built
+    if not check:
+        return judge_checked(0, len(_tests(request.cases)), "the check was not asked for")
+    with evaluation.stage("check"):
+        folder = workspace.artifacts / built.artifact.manifest.key
+        evaluation.results = run_check(
+            folder, request.problem, request.cases, request.season, request.level, full, listener
+        )
+    return judge_results(evaluation.results)
+
+
+def judge_results(results: tuple[CaseResult, ...]) -> Verdict:
+    """Return the verdict on what the check gave: the first failure decides, else how many tests passed."""
+    for result in results:
+        if result.status == "failed":
+            return judge_replay(result.reason, result.message, result.case.id, _details(result))
+    tests = [result for result in results if result.case.role == "test"]
+    passed = [result for result in tests if result.status == "passed"]
+    missing = next((result for result in tests if result.status != "passed"), None)
+    why = f"{missing.case.id}: {missing.message}" if missing else ""
+    return judge_checked(len(passed), len(tests), why)
+
+
+def _details(result: CaseResult) -> dict[str, object]:
+    details: dict[str, object] = {"seed": result.seed}
+    if result.where:
+        details["where"] = result.where
+    if result.judgement and result.judgement.likely_cause:
+        details["likely_cause"] = result.judgement.likely_cause
+    return details
+
+
+def _tests(cases: tuple[Case, ...]) -> list[Case]:
+    return [case for case in cases if case.role == "test"]
+
+
+def _judge_ours(error: Exception) -> Verdict:
+    told = f"{error}" if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+    message = f"{told}\nThis is the harness's fault or the machine's, not the submission's; it counts against nobody."
+    return Verdict(Kind.HARNESS_ERROR, "engine", type(error).__name__, message)
+
+
+def _open_record(request: BuildRequest) -> Record:
+    return Record(
+        id=new_record_id(),
+        state=STATE_SUBMITTED,
+        created=utc_now(),
+        team=request.submission.team,
+        problem=request.problem.name,
+        problem_version=request.problem.version,
+        division=request.division,
+        season=request.season.name,
+        target=request.target.name,
+        source_sha256=request.submission.sha256,
+        normalised_source_sha256=request.submission.normalised_sha256,
+        evaluator_version=EVALUATOR_VERSION,
+        toolchain=dict(request.toolchain),
+        machine=describe_machine(),
+        sandbox_level=request.level.value,
+    )
+
+
+def _close_record(record: Record, request: BuildRequest, evaluation: _Evaluation) -> Record:
+    verdict = evaluation.verdict
+    assert verdict is not None
+    reported = report_verdict(verdict)
+    if evaluation.error:
+        reported = replace(reported, details={**reported.details, "traceback": evaluation.error[-8000:]})
+    record = replace(
+        record,
+        state=STATE_FINISHED,
+        finished=utc_now(),
+        verdict=reported,
+        stages=tuple(evaluation.stages),
+        cases=tuple(report_case(r) for r in evaluation.results) or tuple(map(report_unrun, request.cases)),
+        unranked_reason=_why_unranked(request, verdict),
+    )
+    if evaluation.built is None:
+        return record
+    artifact = evaluation.built.artifact
+    return replace(
+        record,
+        artifact_key=artifact.manifest.key,
+        warnings=artifact.manifest.warnings,
+        build=report_build(artifact, request.season.budgets.compile_cpu_s),
+        kernels=report_kernels(artifact, request.target, evaluation.built.cached),
+    )
+
+
+def _why_unranked(request: BuildRequest, verdict: Verdict) -> str | None:
+    if verdict.kind is Kind.PASSED:
+        return "built with --portable: keys that the target lacks were dropped" if request.portable else None
+    if verdict.kind in (Kind.CHECKED, Kind.BUILT):
+        return "checked on a CPU: ranking needs a replay on a GPU of the season"
+    return None

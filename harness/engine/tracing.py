@@ -1,0 +1,219 @@
+"""The trace stage: the submission runs on fake tensors in the sandbox, and plans come out.
+
+The only stage in which a submission's Python runs. What it hands over is parsed here as hostile data; what it claims
+about its own cost is scaled to what the sandbox measured.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.artifact import BuildCost
+from harness.case import Case
+from harness.engine.budget import CompileBudget
+from harness.engine.progress import Event, Listener
+from harness.engine.worker import WorkerJob, available_cores, number, start_worker, text
+from harness.engine.workspace import scratch_folder
+from harness.errors import ArtifactError
+from harness.kernel import KernelSource, parse_kernel_source
+from harness.plan import Plan, parse_plan
+from harness.sandbox import Exit, Level, Mount, read_result, visible
+from harness.spec import Problem
+from harness.submission import MAIN, Submission
+from harness.target import Target
+from harness.verdict import Frame, Verdict, judge_budget, judge_trace
+
+MAX_DOCUMENT_BYTES = 16 << 20
+MAX_KERNELS = 1024
+SUBMISSION_MOUNT = "/submission"
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """What is to be traced, and how."""
+
+    submission: Submission
+    problem: Problem
+    shapes: Mapping[str, Case]
+    target: Target
+    portable: bool
+    controls: Mapping[str, str]
+    level: Level
+
+
+@dataclass(frozen=True)
+class Traced:
+    """Plans and kernels, validated in form; nothing in them has been compared with a policy yet."""
+
+    plans: Mapping[str, Plan]
+    kernels: Mapping[str, KernelSource]
+    sources: Mapping[str, str]
+    costs: Mapping[str, BuildCost]
+    import_cost: BuildCost
+    warnings: tuple[str, ...]
+
+
+@dataclass
+class _Progress:
+    """What the worker's events add up to."""
+
+    costs: dict[str, BuildCost] = field(default_factory=dict)
+    imported: BuildCost | None = None
+    running: list[str] = field(default_factory=list)
+    failures: dict[str, dict[str, Any]] = field(default_factory=dict)  # by shape id, "" for the import
+    warnings: list[str] = field(default_factory=list)
+
+
+def run_trace(request: TraceRequest, budget: CompileBudget, listener: Listener) -> Traced | Verdict:
+    """Trace every shape of the request; the first failing shape, in order, decides a failure's verdict."""
+    listener(Event("trace", "start", total=len(request.shapes)))
+    with scratch_folder() as scratch, scratch_folder() as folder:
+        worker = _start(request, scratch, folder, budget)
+        progress = _follow(worker, request, listener)
+        end = worker.wait()
+        budget.charge(end.cpu_s)
+        failure = _find_failure(request, progress, end, budget)
+        if failure is not None:
+            return failure
+        try:
+            traced = _read_results(request, progress, end, scratch)
+        except ArtifactError as error:
+            return judge_trace("process_died", f"the trace left no valid result: {error}")
+    listener(Event("trace", "end", f"{len(traced.kernels)} kernels", len(traced.plans), len(request.shapes)))
+    return traced
+
+
+def _start(request: TraceRequest, scratch: Path, folder: Path, budget: CompileBudget) -> WorkerJob:
+    folder.chmod(0o755)
+    for name, content in request.submission.files:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    mount = Mount(folder, SUBMISSION_MOUNT)
+    document = {
+        "submission": f"{visible(request.level, mount)}/{MAIN}",
+        "target": request.target.name,
+        "jobs": available_cores(),
+        "portable": request.portable,
+        "advanced_controls": dict(request.controls) or None,
+        "shapes": [_describe(request.problem, shape, case) for shape, case in request.shapes.items()],
+    }
+    cpu_s, wall_s = budget.left_cpu_s, budget.left_wall_s
+    return start_worker("harness.trace", document, scratch, request.level, cpu_s=cpu_s, wall_s=wall_s, mounts=(mount,))
+
+
+def _describe(problem: Problem, shape: str, case: Case) -> dict[str, Any]:
+    sizes = problem.input_sizes(case.sizes)
+    inputs = [{"shape": list(s), "dtype": t.dtype} for s, t in zip(sizes, problem.inputs, strict=True)]
+    return {"id": shape, "inputs": inputs}
+
+
+def _follow(worker: WorkerJob, request: TraceRequest, listener: Listener) -> _Progress:
+    progress = _Progress()
+    for event in worker.events():
+        kind, shape = event.get("event"), event.get("shape")
+        cost = BuildCost(number(event, "cpu_s"), number(event, "wall_s"))
+        if kind == "imported":
+            progress.imported = cost
+            progress.warnings += _texts(event.get("warnings"))
+        elif kind == "failed" and (shape is None or shape in request.shapes):
+            progress.failures.setdefault(shape or "", event)
+            progress.running = [s for s in progress.running if s != shape]
+        elif kind == "start" and shape in request.shapes and shape not in progress.running:
+            progress.running.append(shape)
+        elif kind == "traced" and shape in request.shapes:
+            progress.running = [s for s in progress.running if s != shape]
+            progress.costs[shape] = cost
+            progress.warnings += _texts(event.get("warnings"))
+            listener(Event("trace", "advance", shape, len(progress.costs), len(request.shapes)))
+    return progress
+
+
+def _texts(items: object) -> list[str]:
+    return [item[:500] for item in items[:50] if isinstance(item, str)] if isinstance(items, list) else []
+
+
+def _find_failure(request: TraceRequest, progress: _Progress, end: Exit, budget: CompileBudget) -> Verdict | None:
+    if end.limit in ("cpu", "wall"):
+        done = {shape: cost.cpu_s for shape, cost in progress.costs.items()}
+        return judge_budget("trace", done, progress.running, list(request.shapes), budget.cpu_s, budget.spent_cpu_s)
+    if end.limit is not None:
+        return judge_trace(f"{end.limit}_limit", _LIMITS.get(end.limit, f"the trace was stopped: {end.limit}"))
+    for shape in ("", *request.shapes):
+        if shape in progress.failures:
+            others = sorted(set(progress.failures) - {shape, ""})
+            details = {"failed_shapes": [shape, *others]} if shape else {}
+            event = progress.failures[shape]
+            return judge_trace(text(event, "reason", 64), text(event, "message"), shape, _frames(event), details)
+    missing = [shape for shape in request.shapes if shape not in progress.costs]
+    if missing:
+        told = f"signal {end.signal}" if end.signal else f"exit code {end.code}"
+        where = missing[0] if progress.imported else ""
+        message = f"the process ended ({told}) before it had traced {missing[0]}: submissions must not end it"
+        return judge_trace("process_died", message, where, details={"stderr": end.stderr[-2000:]})
+    return None
+
+
+_LIMITS = {
+    "memory": "the submission used more host memory than the trace has: build large tensors on the device",
+    "output": "the submission printed more than the trace keeps: print less",
+    "disk": "the submission wrote more to disk than the trace has: write less",
+}
+
+
+def _frames(event: dict[str, Any]) -> tuple[Frame, ...]:
+    items = event.get("traceback")
+    frames = [item for item in items[:20] if isinstance(item, dict)] if isinstance(items, list) else []
+    return tuple(Frame(int(number(f, "line")), text(f, "function", 100), text(f, "text", 300)) for f in frames)
+
+
+def _read_results(request: TraceRequest, progress: _Progress, end: Exit, scratch: Path) -> Traced:
+    plans = {s: parse_plan(_read_json(scratch, f"out/plans/{s}.json")) for s in request.shapes}
+    for shape, plan in plans.items():
+        if plan.shape_id != shape or len(plan.inputs) != len(request.problem.inputs):
+            raise ArtifactError(f"the plan of {shape} is not that shape's")
+    launches = [launch for plan in plans.values() for launch in plan.launches]
+    keys, digests = sorted({x.kernel for x in launches}), sorted({x.source for x in launches})
+    if len(keys) > MAX_KERNELS:
+        raise ArtifactError(f"{len(keys)} different kernels; {MAX_KERNELS} are allowed")
+    kernels = {key: parse_kernel_source(key, _read_json(scratch, f"out/kernels/{key}.json")) for key in keys}
+    sources = {digest: _read_source(scratch, digest) for digest in digests}
+    claimed = sum(cost.cpu_s for cost in progress.costs.values())
+    scale = min(1.0, end.cpu_s / claimed) if claimed else 1.0
+    costs = {shape: BuildCost(round(c.cpu_s * scale, 3), c.wall_s) for shape, c in progress.costs.items()}
+    rest = max(0.0, end.cpu_s - sum(cost.cpu_s for cost in costs.values()))
+    wall_s = progress.imported.wall_s if progress.imported else 0.0
+    warnings = tuple(dict.fromkeys(progress.warnings))
+    return Traced(plans, kernels, sources, costs, BuildCost(round(rest, 3), wall_s), warnings)
+
+
+def _read_json(scratch: Path, name: str) -> Any:
+    try:
+        return json.loads(read_result(scratch, name, MAX_DOCUMENT_BYTES))
+    except (ValueError, RecursionError):
+        raise ArtifactError(f"{name} is not JSON") from None
+
+
+def _read_source(scratch: Path, digest: str) -> str:
+    content = read_result(scratch, f"out/sources/{digest}.py", MAX_DOCUMENT_BYTES)
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise ArtifactError(f"source {digest[:12]} does not hash to its name")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ArtifactError(f"source {digest[:12]} is not UTF-8 text") from None
+
+
+def launch_lines(traced: Traced, kernels: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """Return for each kernel the first shape that launches it, and the submission's line."""
+    found: dict[str, tuple[str, int]] = {}
+    for shape, plan in traced.plans.items():
+        for launch in plan.launches:
+            if launch.kernel in kernels:
+                found.setdefault(launch.kernel, (shape, launch.line))
+    return found
