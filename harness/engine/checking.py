@@ -103,8 +103,7 @@ def run_check(
                     if results[-1].status == "failed":
                         break
         finally:
-            worker.job.stop("done")
-            worker.wait()
+            worker.end()
     results += [CaseResult(c, "not_run", reason="after_failure") for c in cases[len(results) :]]
     listener(Event("check", "end", f"{sum(r.status == 'passed' for r in results)} of {len(cases)} cases pass"))
     return tuple(results)

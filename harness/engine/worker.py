@@ -6,13 +6,14 @@ submission's code runs in the same process as the tracer. A line that is not one
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from harness.sandbox import Exit, Job, Level, Limits, Mount, python_mounts, start, visible, visible_scratch
 
@@ -32,10 +33,11 @@ def available_cores() -> int:
 
 @dataclass(frozen=True)
 class WorkerJob:
-    """A running worker and the folder that it shares with us."""
+    """A running worker, the folder that it shares with us, and where it takes requests if it does."""
 
     job: Job
     scratch: Path
+    requests: IO[str] | None = None
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Yield the worker's events as they come; what is not a JSON object is passed over."""
@@ -49,7 +51,18 @@ class WorkerJob:
 
     def send(self, request: dict[str, Any]) -> None:
         """Write one request line to the worker's standard input; a worker that has ended is found out by `events`."""
-        self.job.send(json.dumps(request))
+        assert self.requests is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.requests.write(json.dumps(request) + "\n")
+            self.requests.flush()
+
+    def end(self) -> Exit:
+        """Close the worker's input, stop what still runs, and wait."""
+        if self.requests is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self.requests.close()
+        self.job.stop("ended")
+        return self.job.wait()
 
     def wait(self) -> Exit:
         """Wait for the end."""
@@ -90,7 +103,15 @@ def start_replay_worker(artifact: Path, scratch: Path, level: Level, *, wall_s: 
     limits = Limits(wall_s, None, MEMORY_BYTES, PROCESSES, FILE_BYTES, SCRATCH_BYTES, OUTPUT_BYTES)
     command = [sys.executable, "-I", "-m", "harness.replay.cpu", visible_scratch(level, scratch), visible(level, mount)]
     mounts = (*python_mounts(), mount)
-    return WorkerJob(start(command, level=level, mounts=mounts, scratch=scratch, limits=limits, stdin=True), scratch)
+    reading, writing = os.pipe()
+    try:
+        job = start(command, level=level, mounts=mounts, scratch=scratch, limits=limits, stdin=reading)
+    except BaseException:
+        os.close(writing)
+        raise
+    finally:
+        os.close(reading)
+    return WorkerJob(job, scratch, os.fdopen(writing, "w", encoding="utf-8"))
 
 
 def number(event: dict[str, Any], name: str) -> float:

@@ -37,7 +37,7 @@ def start(
     scratch: Path,
     limits: Limits,
     environment: Mapping[str, str] | None = None,
-    stdin: bytes = b"",
+    stdin: bytes | int = b"",
 ) -> Job:
     """Start a command in a sandbox.
 
@@ -49,7 +49,7 @@ def start(
             it; the process starts there. With root, it and what it holds change hands to another uid.
         limits: when to kill it.
         environment: variables beside HOME, PATH and the like. Never a secret.
-        stdin: what it reads from standard input.
+        stdin: what it reads from standard input: bytes, or a descriptor of the caller's (a pipe's reading end).
 
     Raises:
         SandboxError: the sandbox could not be made.
@@ -126,7 +126,8 @@ class Job:
 
     def _watch(self) -> None:
         process = self._spawned.process
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         end = os.pidfd_open(process.pid)
         with selectors.DefaultSelector() as selector, process.stdout, process.stderr:
             selector.register(end, selectors.EVENT_READ)

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.errors import SandboxError
 from harness.sandbox import kernel
@@ -80,7 +81,7 @@ def spawn(
     scratch: Path,
     limits: Limits,
     environment: Mapping[str, str],
-    stdin: bytes,
+    stdin: bytes | int,
 ) -> Spawned:
     """Start `command`; return once it runs.
 
@@ -94,7 +95,7 @@ def spawn(
     with ExitStack() as stack:
         filter_fd = _file(build_filter(level, signals=_signals_stay_inside(level)), stack) if _filtered(level) else -1
         variables = _environment(level, scratch, environment)
-        request = {
+        request: dict[str, Any] = {
             "level": level.value,
             "parent": os.getpid(),
             "drop": level is not Level.NONE,
@@ -107,11 +108,12 @@ def spawn(
         }
         if level is Level.STRICT:
             request["argv"] = strict_command(command, mounts, scratch, limits, variables, filter_fd)
-        return _launch(request, level, filter_fd, _file(stdin, stack), stack)
+        source = _file(stdin, stack) if isinstance(stdin, bytes) else stdin
+        return _launch(request, level, filter_fd, source, stack)
 
 
-def _launch(request: dict[str, object], level: Level, filter_fd: int, stdin: int, stack: ExitStack) -> Spawned:
-    request_fd = _file(marshal.dumps(request), stack)
+def _launch(request: Mapping[str, object], level: Level, filter_fd: int, stdin: int, stack: ExitStack) -> Spawned:
+    request_fd = _file(marshal.dumps(dict(request)), stack)
     ready, ready_end = os.pipe()
     lifeline_end, lifeline = os.pipe()
     stack.callback(os.close, ready)
@@ -156,7 +158,7 @@ def _read_complaint(ready: int, spawned: Spawned) -> str:
 def _file(content: bytes, stack: ExitStack) -> int:
     """An anonymous file with this content, open for reading only."""
     writable = os.memfd_create("sandbox")
-    with open(writable, "wb") as file:
+    with os.fdopen(writable, "wb") as file:
         file.write(content)
         file.flush()
         descriptor = os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
@@ -177,7 +179,7 @@ def _system_paths(level: Level) -> tuple[str, ...]:
 
 
 def _environment(level: Level, scratch: Path, extra: Mapping[str, str]) -> dict[str, str]:
-    home = "/tmp"
+    home = "/tmp"  # noqa: S108  (its own)
     if level is not Level.STRICT:
         folder = scratch.absolute() / PRIVATE_HOME
         folder.mkdir(exist_ok=True)
