@@ -4,6 +4,9 @@ Every mount keeps its path, because a virtual environment holds absolute ones. O
 harness is mounted, not the repository round it, where submissions and records lie.
 """
 
+# Follows links by text, one hop at a time.
+# ruff: noqa: PTH110, PTH112, PTH114, PTH115, PTH118, PTH120
+
 from __future__ import annotations
 
 import functools

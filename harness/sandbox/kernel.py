@@ -4,11 +4,17 @@ It runs in the launcher, before untrusted code does, and is imported by name wit
 (see `launcher`), so it imports the standard library only. Landlock's numbers: include/uapi/linux/landlock.h.
 """
 
+# Imported by the launcher, for which pathlib costs too much.
+# ruff: noqa: PTH112
+
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterable
+
+TYPE_CHECKING = False  # see `launcher`
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
 CLONE_NEWNS = 0x00020000
@@ -57,11 +63,11 @@ def _prctl(option: int, value: object, what: str, more: object = 0) -> None:
 def unshare_mounts() -> None:
     """Give this process a mount namespace of its own, from which nothing propagates."""
     _check(_libc.unshare(CLONE_NEWNS), "unshare")
-    mount(None, "/", MS_REC | MS_PRIVATE)
+    attach(None, "/", MS_REC | MS_PRIVATE)
 
 
-def mount(source: str | None, target: str, flags: int, kind: str | None = None, data: str | None = None) -> None:
-    """Call mount(2)."""
+def attach(source: str | None, target: str, flags: int, kind: str | None = None, data: str | None = None) -> None:
+    """Mount a file system, or change a mount, as mount(2) does."""
     arguments = [None if text is None else os.fsencode(text) for text in (source, target, kind, data)]
     _check(_libc.mount(*arguments[:3], ctypes.c_ulong(flags), arguments[3]), f"mount on {target}")
 

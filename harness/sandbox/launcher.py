@@ -1,7 +1,8 @@
 """The first process of every sandbox: gives up what it can, then becomes bubblewrap or watches the command.
 
-Runs as `python -I -S launcher.py REQUEST FILTER READY LIFELINE` (descriptors; -1 for no filter). It trusts the
-request, which the parent wrote, and runs before any untrusted code. It owns the order of things: expose what
+Imported by a bare `python -I -S` as a module of its own, so that it is compiled once, with four descriptors as
+arguments: REQUEST, FILTER (-1: none), READY, LIFELINE. It trusts the request, which the parent wrote, and runs
+before any untrusted code. It owns the order of things: expose what
 another uid could not reach, drop to that uid, limits, then bubblewrap (strict) or Landlock and seccomp
 (restricted) or nothing more (none).
 
@@ -12,6 +13,9 @@ READY is closed by the exec, empty; or else holds the reason why there was none.
 is imported only where it is needed, because every launch pays for them.
 """
 
+# Pathlib would cost more than the rest of a launch.
+# ruff: noqa: PTH103, PTH112, PTH116, PTH118, PTH120, PTH123, PTH208
+
 from __future__ import annotations
 
 import marshal
@@ -19,7 +23,10 @@ import os
 import resource
 import select
 import sys
-from typing import Any
+
+TYPE_CHECKING = False  # as type checkers know it, without the import that would double the cost of a launch
+if TYPE_CHECKING:
+    from typing import Any
 
 _KILLED = 9
 _REAP_INTERVAL_MS = 200
@@ -29,12 +36,13 @@ _UID_RANGES = ((0x6000_0000, 1 << 22), (40_000, 20_000))
 
 
 def main() -> None:
+    """Carry out the request; never return."""
     request_fd, filter_fd, ready, lifeline = map(int, sys.argv[1:5])
     os.set_inheritable(ready, False)
     os.set_inheritable(lifeline, False)
     try:
         with open(request_fd, "rb") as file:
-            request = marshal.loads(file.read())
+            request = marshal.loads(file.read())  # noqa: S302  (our parent wrote it)
         _launch(request, filter_fd, ready, lifeline)
     except BaseException as error:  # there is nobody above to tell but the parent
         os.write(ready, f"{error}"[:2000].encode(errors="replace"))
@@ -55,7 +63,7 @@ def _launch(request: dict[str, Any], filter_fd: int, ready: int, lifeline: int) 
         _limit(request["limits"])
         if os.getppid() != request["parent"]:
             os._exit(_FAILED)
-        os.execve(request["argv"][0], request["argv"], {})
+        os.execve(request["argv"][0], request["argv"], {})  # noqa: S606
     _supervise(request, uid, filter_fd, ready, lifeline)
 
 
@@ -107,14 +115,14 @@ def _expose(paths: list[str]) -> None:
     descriptors = {path: os.open(path, os.O_PATH) for path in sorted(closed)}
     tops = set(map(os.path.realpath, closed.values()))
     for top in tops:
-        kernel.mount("tmpfs", top, kernel.MS_NOSUID | kernel.MS_NODEV, "tmpfs", "mode=755,size=1m")
+        kernel.attach("tmpfs", top, kernel.MS_NOSUID | kernel.MS_NODEV, "tmpfs", "mode=755,size=1m")
     for path, descriptor in descriptors.items():
         if not os.path.lexists(path):
             _make_mount_point(path, os.path.isdir(f"/proc/self/fd/{descriptor}"))
-            kernel.mount(f"/proc/self/fd/{descriptor}", path, kernel.MS_BIND | kernel.MS_REC)
+            kernel.attach(f"/proc/self/fd/{descriptor}", path, kernel.MS_BIND | kernel.MS_REC)
         os.close(descriptor)
     for top in tops:
-        kernel.mount(None, top, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY)
+        kernel.attach(None, top, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY)
 
 
 def _closed_folder(path: str) -> str | None:
@@ -164,7 +172,7 @@ def _become(request: dict[str, Any], uid: int | None, filter_fd: int) -> None:
             program = file.read()
         kernel.restrict_files([*request["paths"], f"/proc/{os.getpid()}"], [request["scratch"], "/dev/null"])
         kernel.install_filter(program)
-    os.execve(request["argv"][0], request["argv"], request["environment"])
+    os.execve(request["argv"][0], request["argv"], request["environment"])  # noqa: S606
 
 
 def _tasks_of(uid: int) -> int:
@@ -225,10 +233,4 @@ def _descendants(pid: int) -> list[int]:
 
 def _import_kernel() -> Any:
     """Import the sibling module without the package, whose imports would triple the cost of a launch."""
-    if "kernel" not in sys.modules:
-        sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     return __import__("kernel")
-
-
-if __name__ == "__main__":
-    main()

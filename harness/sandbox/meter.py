@@ -5,6 +5,9 @@ once seen is never lost, and a folder that cannot be measured counts as too larg
 starts and ends between two samples, unwaited for, is not seen; the wall limit bounds it.
 """
 
+# Works on descriptors and /proc names, ten times a second.
+# ruff: noqa: PTH123, PTH208
+
 from __future__ import annotations
 
 import os

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -66,8 +65,7 @@ def _try(level: Level) -> str | None:
     """Start Python at a level, let it import the harness and write a file; return what went wrong."""
     scratch = Path(tempfile.mkdtemp(prefix="sandbox-probe-"))
     program = f"import harness.errors; open('probe', 'w').close(); print({_GREETING!r})"
-    start = f"import sys; sys.path.append({str(Path(__file__).parents[2])!r}); {program}"
-    command = [sys.executable, "-I", "-S", "-c", start]
+    command = [sys.executable, "-I", "-c", program]
     try:
         output, end = run(command, level=level, mounts=python_mounts(), scratch=scratch, limits=_LIMITS)
     except SandboxError as error:
@@ -108,6 +106,6 @@ def _namespace_advice() -> str:
             continue
         if content == forbidding:
             return f"user namespaces are switched off here: sudo sysctl {name.replace('/', '.')}={allowing}"
-    if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
+    if any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv")):
         return "this is a container: start it with user namespaces allowed (--security-opt seccomp=unconfined)"
     return "allow unprivileged user namespaces on this machine"

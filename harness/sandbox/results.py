@@ -4,6 +4,9 @@ It trusts the folder's own path and nothing in it: no link is followed, only reg
 more is read than was asked for. What the bytes mean is the caller's business, and just as hostile.
 """
 
+# Works on descriptors and on names that pathlib would normalise.
+# ruff: noqa: PTH101, PTH114, PTH118
+
 from __future__ import annotations
 
 import os

@@ -27,7 +27,7 @@ from harness.sandbox.meter import children_of
 from harness.sandbox.seccomp import build_filter
 from harness.sandbox.strict import strict_command
 
-_LAUNCHER = Path(__file__).with_name("launcher.py")
+_LAUNCHER = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import launcher; launcher.main()"
 _SYSTEM_PATHS = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"),
     *("/dev/urandom", "/dev/random", "/dev/zero", "/dev/null", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
@@ -121,7 +121,7 @@ def _launch(request: Mapping[str, object], level: Level, filter_fd: int, stdin: 
     try:
         process = _starter.submit(
             subprocess.Popen,
-            [sys.executable, "-I", "-S", str(_LAUNCHER), *map(str, descriptors)],
+            [sys.executable, "-I", "-S", "-c", _LAUNCHER, *map(str, descriptors)],
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
