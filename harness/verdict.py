@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from harness.trace.failures import REASONS
-
 
 class Kind(str, Enum):
     """The possible verdicts."""
@@ -79,14 +77,27 @@ def judge_source(reason: str, message: str, traceback: Sequence[Frame] = ()) -> 
     return Verdict(Kind.COMPILE_ERROR, "source", reason, message, "", tuple(traceback))
 
 
+# Reasons of the trace that are not the ordinary COMPILE_ERROR.
+_TRACE_KINDS = {
+    "wrong_output": Kind.INCORRECT,
+    "data_dependent": Kind.UNTRACEABLE,
+    "data_pointer": Kind.UNTRACEABLE,
+    "cuda_graph": Kind.UNTRACEABLE,
+    "unsupported_operation": Kind.UNTRACEABLE,
+    "unsupported_argument": Kind.UNTRACEABLE,
+    "unsupported_dtype": Kind.UNTRACEABLE,
+    "constant_too_large": Kind.UNTRACEABLE,
+    "autotuning_refused": Kind.POLICY_VIOLATION,
+    "advanced_controls": Kind.POLICY_VIOLATION,
+}
+
+
 def judge_trace(
     reason: str, message: str, case: str = "", traceback: Sequence[Frame] = (), details: Mapping[str, Any] | None = None
 ) -> Verdict:
     """Return the verdict on a submission that the trace could not record."""
-    known = REASONS.get(reason)
-    kind = Kind(known.verdict) if known else Kind.COMPILE_ERROR
-    told = f"{message.rstrip()}\n{known.advice}" if known and known.advice not in message else message
-    return Verdict(kind, "trace", reason, told, case, tuple(traceback), details or {})
+    kind = _TRACE_KINDS.get(reason, Kind.COMPILE_ERROR)
+    return Verdict(kind, "trace", reason, message, case, tuple(traceback), details or {})
 
 
 def judge_budget(

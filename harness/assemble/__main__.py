@@ -99,7 +99,9 @@ def main() -> None:
     protocol = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    run_requests(request, Path(sys.argv[2]), protocol)
+    out = Path(sys.argv[2])
+    out.mkdir(exist_ok=True)
+    run_requests(request, out, protocol)
 
 
 if __name__ == "__main__":

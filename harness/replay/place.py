@@ -1,6 +1,7 @@
 """Naming places in an output: axis labels, one element's place, the region that a set of elements makes up.
 
-Labels come from task.yml's size expressions: `[B, T/C, H, K, V]` reads `h[b=0, chunk=1, h=0, k=3, v=5]`. Pure.
+Labels come from task.yml's size expressions, and a one-letter axis described by a plural (`heads`) is called by it:
+`[B, T/C, H, K, V]` reads `h[b=0, chunk=1, head=0, k=3, v=5]`. Pure.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import torch
 from harness.spec import Problem, TensorSpec
 
 _QUOTIENT = re.compile(r"([A-Za-z_]\w*)\s*//?\s*([A-Za-z_]\w*|\d+)")
+_COUNTED = re.compile(r"([a-z]+)s")
 _PERIODS = (8, 16, 32, 64, 128, 256)
 
 
@@ -43,7 +45,9 @@ def axis_labels(problem: Problem, tensor: TensorSpec, sizes: dict[str, int]) -> 
 def _axis_label(problem: Problem, text: str, size: int) -> AxisLabel:
     axis = problem.axes.get(text)
     if axis is not None:
-        return AxisLabel(text.lower(), size, axis.multiple_of if axis.multiple_of > 1 else None)
+        counted = _COUNTED.fullmatch(axis.description) if len(text) == 1 else None
+        label = counted.group(1) if counted else text.lower()
+        return AxisLabel(label, size, axis.multiple_of if axis.multiple_of > 1 else None)
     quotient = _QUOTIENT.fullmatch(text)
     if quotient is None:
         return AxisLabel(text.lower(), size)
@@ -55,7 +59,7 @@ def _axis_label(problem: Problem, text: str, size: int) -> AxisLabel:
 
 
 def place(name: str, axes: Sequence[AxisLabel], index: Sequence[int]) -> str:
-    """Return an element's place, as in `h[b=0, chunk=1, h=0, k=3, v=5]`."""
+    """Return an element's place, as in `h[b=0, chunk=1, head=0, k=3, v=5]`."""
     return f"{name}[{', '.join(f'{axis.label}={i}' for axis, i in zip(axes, index, strict=True))}]"
 
 

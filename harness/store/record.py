@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import secrets
 import time
 from dataclasses import dataclass, field
@@ -252,7 +253,8 @@ class Record:
     @property
     def scored(self) -> bool:
         """Whether it stands on a board's ranking."""
-        return self.ranked and self.state == "finished" and self.kind == "PASSED" and self.score_us is not None
+        timed = self.score_us is not None and math.isfinite(self.score_us) and self.score_us > 0
+        return self.ranked and self.state == "finished" and self.kind == "PASSED" and timed
 
     @property
     def setting(self) -> Setting:

@@ -6,6 +6,7 @@ traced in a forked process, so that what one shape caches, another does not see.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from harness.trace.plan_builder import build_plan
 from harness.trace.protocol import Emit, failed_event
 from harness.trace.recorder import Recorder
 from harness.trace.submission_module import find_entry, import_submission
+from harness.trace.warm_up import warm_up
 
 
 class Session:
@@ -56,6 +58,9 @@ class Session:
         before = dict(os.environ)
         try:
             with self._recorder.recording():
+                if len(self._shapes) > 1:
+                    warm_up()
+                _settle_memory()
                 module = import_submission(self._path)
             self._entry = find_entry(module)
         except BaseException as error:
@@ -101,6 +106,13 @@ class Session:
             }
             _write_json(self._out_dir / "kernels" / f"{launch.kernel}.json", fields)
             _write(self._out_dir / "sources" / f"{launch.source}.py", self._launches.sources[launch.source])
+
+
+def _settle_memory() -> None:
+    """Keep what exists out of the garbage collector's sight: forked processes then share it instead of copying it."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def _fake_input(tensor: dict[str, Any]) -> torch.Tensor:
