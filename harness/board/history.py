@@ -1,0 +1,137 @@
+"""What changed since a team's last and best record: pure, from records to lines that people read.
+
+It reports what a person would want to hear of: another verdict or setting, a case that got right or wrong, times and
+errors that moved by more than noise, compile time, registers and spills. It does not judge and does not rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.board.ranking import describe_difference
+from harness.board.reading import worst_error
+from harness.board.text import magnitude, microseconds, seconds
+from harness.store.record import CaseRecord, KernelRecord, Record
+from harness.store.store import Previous
+
+TIME_NOISE = 0.01
+ERROR_FACTOR = 2.0
+COMPILE_SHARE, COMPILE_LEAST_S = 0.2, 1.0
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line.
+
+    Attributes:
+        since: "last" or "best": which earlier record it is compared with.
+        subject: what changed ("verdict", "case B1_T64", "registers of kernel in B1_T64").
+        better: True or False where more or less is better, None where it is just different.
+    """
+
+    since: str
+    subject: str
+    before: str
+    after: str
+    better: bool | None = None
+
+
+def list_changes(record: Record, previous: Previous) -> tuple[Change, ...]:
+    """Compare a record with the team's last one, and in time with its best (where that is another)."""
+    changes: list[Change] = []
+    if previous.last is not None:
+        changes += compare(previous.last, record, "last")
+    if previous.best is not None and (previous.last is None or previous.best.id != previous.last.id):
+        changes += _compare_setting(previous.best, record, "best")
+        changes += _compare_times(previous.best, record, "best")
+    return tuple(changes)
+
+
+def compare(before: Record, after: Record, since: str) -> list[Change]:
+    """List everything of note that differs between two records of one team."""
+    return [
+        *_compare_verdicts(before, after, since),
+        *_compare_setting(before, after, since),
+        *_compare_times(before, after, since),
+        *_compare_cases(before, after, since),
+        *_compare_builds(before, after, since),
+        *_compare_kernels(before, after, since),
+    ]
+
+
+def _compare_verdicts(before: Record, after: Record, since: str) -> Iterator[Change]:
+    if before.source_sha256 == after.source_sha256:
+        yield Change(since, "source", "", "the same, byte for byte")
+    if before.kind != after.kind:
+        better = after.accepted if before.accepted != after.accepted else None
+        yield Change(since, "verdict", before.kind, after.kind, better)
+
+
+def _compare_setting(before: Record, after: Record, since: str) -> Iterator[Change]:
+    if before.setting != after.setting:
+        yield Change(since, "setting", describe_difference(before.setting, after.setting), "times are not comparable")
+
+
+def _compare_times(before: Record, after: Record, since: str) -> Iterator[Change]:
+    if before.setting != after.setting:
+        return
+    if before.score_us and after.score_us:
+        yield from _time_change(since, "score", before.score_us, after.score_us)
+    earlier = _by_id(before)
+    for case in after.cases:
+        old = earlier.get(case.case_id)
+        if old and old.timing and case.timing:
+            yield from _time_change(since, f"case {case.case_id}", old.timing.median_us, case.timing.median_us)
+
+
+def _time_change(since: str, subject: str, before_us: float, after_us: float) -> Iterator[Change]:
+    if abs(after_us - before_us) > TIME_NOISE * before_us:
+        share = f"{after_us / before_us - 1:+.1%}"
+        after = f"{microseconds(after_us)} µs ({share})"
+        yield Change(since, subject, f"{microseconds(before_us)} µs", after, after_us < before_us)
+
+
+def _compare_cases(before: Record, after: Record, since: str) -> Iterator[Change]:
+    earlier = _by_id(before)
+    for case in after.cases:
+        old = earlier.get(case.case_id)
+        if old is None:
+            continue
+        # Other differences (built, not run, partial) follow from where a run was made, and how far it came.
+        if old.status != case.status and "failed" in (old.status, case.status):
+            words = (old.status.replace("_", " "), case.status.replace("_", " "))
+            yield Change(since, f"case {case.case_id}", *words, case.status != "failed")
+        worst_before, worst_after = worst_error(old), worst_error(case)
+        if worst_before and worst_after and not 1 / ERROR_FACTOR < worst_after / worst_before < ERROR_FACTOR:
+            texts = [f"{magnitude(worst)} times the tolerance" for worst in (worst_before, worst_after)]
+            yield Change(since, f"error of {case.case_id}", texts[0], texts[1], worst_after < worst_before)
+
+
+def _compare_builds(before: Record, after: Record, since: str) -> Iterator[Change]:
+    if before.build is None or after.build is None:
+        return
+    old_s, new_s = before.build.cpu_s, after.build.cpu_s
+    if abs(new_s - old_s) > max(COMPILE_LEAST_S, COMPILE_SHARE * old_s):
+        yield Change(since, "compile time (CPU)", seconds(old_s), seconds(new_s), new_s < old_s)
+
+
+def _compare_kernels(before: Record, after: Record, since: str) -> Iterator[Change]:
+    earlier = {(kernel.shape_id, kernel.name): kernel for kernel in before.kernels}
+    for kernel in after.kernels:
+        old = earlier.get((kernel.shape_id, kernel.name))
+        if old is not None:
+            yield from _compare_kernel(old, kernel, since)
+
+
+def _compare_kernel(old: KernelRecord, new: KernelRecord, since: str) -> Iterator[Change]:
+    place = f"of {new.name} in {new.shape_id}"
+    if None not in (old.registers, new.registers) and old.registers != new.registers:
+        yield Change(since, f"registers {place}", str(old.registers), str(new.registers))
+    if old.stack_bytes is not None and new.stack_bytes is not None and old.stack_bytes != new.stack_bytes:
+        better = new.stack_bytes < old.stack_bytes
+        yield Change(since, f"spilled bytes {place}", str(old.stack_bytes), str(new.stack_bytes), better)
+
+
+def _by_id(record: Record) -> dict[str, CaseRecord]:
+    return {case.case_id: case for case in record.cases}

@@ -1,0 +1,210 @@
+"""Ranking: pure, from records to a board. It decides who stands where and who stands apart, and renders nothing.
+
+One entry per team, its fastest. Only PASSED records of one setting (season, problem version, evaluator, toolchain) are
+ranked; CHECKED and BUILT ones, and everything made in another setting, are listed apart with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.store.record import Record, Setting
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A team's place.
+
+    Attributes:
+        place: 1 for the leader; tied entries share the place of their group's leader.
+        tied: another entry has the same place.
+        gap_to_leader, gap_to_above: how much slower, 0.05 for five per cent; None for the leader.
+        same_source_as: the team that submitted the same source (but for comments and layout) before, if any.
+    """
+
+    place: int
+    tied: bool
+    record: Record
+    score_us: float
+    gap_to_leader: float | None
+    gap_to_above: float | None
+    same_source_as: str | None = None
+
+    @property
+    def percent_of_floor(self) -> float | None:
+        """Geometric mean of the benchmarks' percentages of the hardware's limit."""
+        shares = [case.timing.percent_of_floor for case in self.record.cases if case.timing]
+        known = [share for share in shares if share and share > 0]
+        return math.exp(sum(map(math.log, known)) / len(known)) if known and len(known) == len(shares) else None
+
+
+@dataclass(frozen=True)
+class Apart:
+    """An accepted record that is shown without a place, and why."""
+
+    record: Record
+    why: str
+
+
+@dataclass(frozen=True)
+class Board:
+    """The ranking of one problem on one target in one division.
+
+    Attributes:
+        setting: what all ranked entries share, None while there is no record.
+        noise: entries this close (a share of one) to their group's leader tie with it.
+        unranked: the newest accepted record of each team that is not ranked, in the board's setting.
+        elsewhere: each team's best of other settings: not comparable.
+    """
+
+    problem: str
+    target: str
+    division: str
+    setting: Setting | None
+    noise: float
+    entries: tuple[Entry, ...] = ()
+    unranked: tuple[Apart, ...] = ()
+    elsewhere: tuple[Apart, ...] = ()
+
+
+def rank(
+    records: Iterable[Record],
+    problem: str,
+    target: str,
+    division: str,
+    *,
+    noise: float = 0.0,
+    setting: Setting | None = None,
+) -> Board:
+    """Make a board of records.
+
+    Args:
+        records: any; those of other boards and those that no board shows are left out.
+        problem: the problem's name.
+        target: the target's name.
+        division: "closed" or "open".
+        noise: the target's measured spread between identical kernels, as a share of one.
+        setting: the one that counts now; by default the newest ranked record's, or else the newest record's.
+    """
+    board = (problem, target, division)
+    shown = sorted(
+        (r for r in records if r.accepted and (r.problem, r.target, r.division) == board), key=lambda r: r.id
+    )
+    setting = setting or _newest_setting(shown)
+    here = [record for record in shown if record.setting == setting]
+    best = _fastest_of_each_team(record for record in here if record.scored)
+    return Board(
+        *board,
+        setting,
+        noise,
+        entries=_place(best, noise, _first_teams(shown)),
+        unranked=_list_unranked(here, {record.team: record for record in best}),
+        elsewhere=_list_elsewhere([record for record in shown if record.setting != setting], setting),
+    )
+
+
+def tie_groups(scores_us: Sequence[float], noise: float) -> list[int]:
+    """Return the place of each of some ascending scores.
+
+    Walking down from the leader, a score ties with the leader of its group when it is within `noise` of it; the first
+    that is not leads the next group. So a chain of near scores does not tie its ends.
+    """
+    places: list[int] = []
+    leader_us = -math.inf
+    for position, score_us in enumerate(scores_us, start=1):
+        if places and score_us <= leader_us * (1 + noise):
+            places.append(places[-1])
+        else:
+            leader_us = score_us
+            places.append(position)
+    return places
+
+
+def describe_difference(setting: Setting, current: Setting) -> str:
+    """Say in what a setting differs from the current one: "problem version 1, now 2; triton 3.6.0, now 3.7.1"."""
+    pairs = [
+        ("season", setting.season, current.season),
+        ("problem version", setting.problem_version, current.problem_version),
+        ("evaluator", setting.evaluator_version, current.evaluator_version),
+    ]
+    then, now = dict(setting.toolchain), dict(current.toolchain)
+    pairs += [(tool, then.get(tool, "none"), now.get(tool, "none")) for tool in sorted(then | now)]
+    return "; ".join(f"{name} {before}, now {after}" for name, before, after in pairs if before != after)
+
+
+def _newest_setting(shown: Sequence[Record]) -> Setting | None:
+    candidates = [record for record in shown if record.scored] or shown
+    return candidates[-1].setting if candidates else None
+
+
+def _fastest_of_each_team(records: Iterable[Record]) -> list[Record]:
+    best: dict[str, Record] = {}
+    for record in records:
+        if record.team not in best or _score_us(record) < _score_us(best[record.team]):
+            best[record.team] = record
+    return sorted(best.values(), key=lambda record: (_score_us(record), record.id))
+
+
+def _place(best: Sequence[Record], noise: float, first_teams: dict[str, str]) -> tuple[Entry, ...]:
+    scores_us = [_score_us(record) for record in best]
+    places = tie_groups(scores_us, noise)
+    return tuple(
+        Entry(
+            place=place,
+            tied=places.count(place) > 1,
+            record=record,
+            score_us=score_us,
+            gap_to_leader=score_us / scores_us[0] - 1 if i else None,
+            gap_to_above=score_us / scores_us[i - 1] - 1 if i else None,
+            same_source_as=_other(first_teams[record.normalised_source_sha256], record.team),
+        )
+        for i, (place, record, score_us) in enumerate(zip(places, best, scores_us, strict=True))
+    )
+
+
+def _list_unranked(here: Sequence[Record], best: dict[str, Record]) -> tuple[Apart, ...]:
+    newest: dict[str, Record] = {}
+    for record in here:
+        if not record.scored and not (record.team in best and best[record.team].id > record.id):
+            newest[record.team] = record
+    ordered = sorted(newest.values(), key=lambda record: (record.kind != "PASSED", record.kind == "BUILT", record.team))
+    return tuple(Apart(record, _why_unranked(record)) for record in ordered)
+
+
+def _list_elsewhere(others: Sequence[Record], current: Setting | None) -> tuple[Apart, ...]:
+    if current is None:
+        return ()
+    shown: dict[tuple[Setting, str], Record] = {}
+    for record in others:
+        key = (record.setting, record.team)
+        if key not in shown or _preference(record) <= _preference(shown[key]):
+            shown[key] = record
+    ordered = sorted(shown.values(), key=lambda record: record.id, reverse=True)
+    return tuple(Apart(record, describe_difference(record.setting, current)) for record in ordered)
+
+
+def _preference(record: Record) -> tuple[bool, float]:
+    """Order a team's records of one setting: ranked before others, then the faster; equal ones by age."""
+    return (not record.scored, _score_us(record) if record.scored else 0.0)
+
+
+def _why_unranked(record: Record) -> str:
+    meaning = {"CHECKED": "checked on CPU", "BUILT": "built, checked in part"}.get(record.kind, "")
+    return ": ".join(part for part in (meaning, record.unranked_reason or "") if part) or "not ranked"
+
+
+def _first_teams(shown: Sequence[Record]) -> dict[str, str]:
+    first: dict[str, str] = {}
+    for record in shown:
+        first.setdefault(record.normalised_source_sha256, record.team)
+    return first
+
+
+def _other(team: str, than: str) -> str | None:
+    return team if team != than else None
+
+
+def _score_us(record: Record) -> float:
+    return math.inf if record.score_us is None else record.score_us

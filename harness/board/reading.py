@@ -1,0 +1,112 @@
+"""What a record says: the facts and sentences that the terminal and the pages share. Pure; it renders nothing.
+
+The texts that it returns hold other people's words as they came: whoever shows them cleans and quotes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from harness.board.text import magnitude, moment, percent
+from harness.store.record import CaseRecord, KernelRecord, OutputError, Record, WrongElement
+
+LOW_OCCUPANCY = 0.25
+"""Below this share of resident warps a kernel is marked: it hardly hides the latency of memory."""
+
+MAX_REGISTERS = 255
+"""What a thread can have."""
+
+
+def failing_cases(record: Record) -> tuple[CaseRecord, ...]:
+    """Return the cases that the verdict is about: the one that it names, or else every failed one."""
+    named = record.verdict.case if record.verdict else None
+    return tuple(case for case in record.cases if case.status == "failed" and named in (None, case.case_id))
+
+
+def worst_error(case: CaseRecord) -> float | None:
+    """Return a case's largest error over its tolerance; a NaN counts as the largest."""
+    return max((error.worst_over_tolerance for error in case.errors), key=_nan_last, default=None)
+
+
+def worst_relative_l2(case: CaseRecord) -> float | None:
+    """Return the largest relative L2 error of a case's outputs; a NaN counts as the largest."""
+    return max((error.relative_l2 for error in case.errors), key=_nan_last, default=None)
+
+
+def wrong_share(case: CaseRecord) -> float | None:
+    """Return the share of wrong elements over all outputs, None if there is none."""
+    wrong = sum(error.wrong_elements for error in case.errors)
+    total = sum(error.total_elements for error in case.errors)
+    return wrong / total if wrong and total else None
+
+
+def error_text(error: OutputError) -> str:
+    """Say how far an output is off, in one line."""
+    if not error.wrong_elements:
+        elements = "no element is wrong by itself"
+    else:
+        share = percent(error.wrong_elements / error.total_elements) if error.total_elements else ""
+        elements = f"{error.wrong_elements} of {error.total_elements} elements wrong ({share})"
+    return (
+        f"{elements}; largest error {magnitude(error.max_abs)}, {magnitude(error.worst_over_tolerance)} times the "
+        f"tolerance; relative L2 error {magnitude(error.relative_l2)}"
+    )
+
+
+def explain_alarms(kernels: Sequence[KernelRecord]) -> list[str]:
+    """Say what the marked numbers of a compile report mean, one sentence each."""
+    sentences = []
+    if any(spills(kernel) for kernel in kernels):
+        sentences.append("Spilled registers live in slow memory: use smaller tiles, more warps or fewer stages.")
+    if any(register_bound(kernel) for kernel in kernels):
+        sentences.append("A kernel is at the limit of registers that a thread can have.")
+    if any(low_occupancy(kernel) for kernel in kernels):
+        sentences.append("Low occupancy hides little of the memory's latency: registers or shared memory limit it.")
+    return sentences
+
+
+def spills(kernel: KernelRecord) -> bool:
+    """Say whether a kernel keeps registers on the stack."""
+    return bool(kernel.stack_bytes)
+
+
+def register_bound(kernel: KernelRecord) -> bool:
+    """Say whether a kernel is at the limit of registers, about to spill."""
+    return kernel.registers is not None and kernel.registers >= MAX_REGISTERS
+
+
+def low_occupancy(kernel: KernelRecord) -> bool:
+    """Say whether so few warps are resident that memory's latency shows."""
+    return kernel.occupancy is not None and kernel.occupancy < LOW_OCCUPANCY
+
+
+def shape_text(shape: dict[str, int]) -> str:
+    """Write a shape with all its axes: "B=1 T=64 H=2"."""
+    return " ".join(f"{axis}={size}" for axis, size in shape.items())
+
+
+def element_text(element: WrongElement) -> str:
+    """Write a wrong element: "[0, 1, 5]: got 0.25, expected 2.0"."""
+    return f"[{', '.join(map(str, element.index))}]: got {element.got:.7g}, expected {element.expected:.7g}"
+
+
+def environment(record: Record) -> list[tuple[str, str]]:
+    """Return what a record was made with, as (name, value) pairs to show."""
+    pairs = [
+        ("season", record.season),
+        ("problem version", record.problem_version),
+        ("evaluator", record.evaluator_version),
+        ("toolchain", ", ".join(f"{tool} {version}" for tool, version in record.toolchain.items())),
+        ("machine", ", ".join(f"{name} {value}" for name, value in record.machine.items())),
+        ("sandbox", record.sandbox_level),
+        ("submitted", f"{moment(record.created)} UTC"),
+        ("finished", f"{moment(record.finished)} UTC" if record.finished else ""),
+        ("source", record.source_sha256[:16]),
+        ("artifact", (record.artifact_key or "")[:16]),
+    ]
+    return [(name, value) for name, value in pairs if value]
+
+
+def _nan_last(value: float) -> float:
+    return math.inf if math.isnan(value) else value

@@ -1,0 +1,206 @@
+"""One record in the terminal: what was decided and why first, then the cases, the compile report, the environment.
+
+Every text of others goes into a `rich.text.Text` through `clean`, never into markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from harness.board.fitted import Column, FittedTable, Row, number_column
+from harness.board.history import Change
+from harness.board.reading import (
+    element_text,
+    environment,
+    error_text,
+    explain_alarms,
+    failing_cases,
+    low_occupancy,
+    register_bound,
+    shape_text,
+    spills,
+    worst_error,
+    worst_relative_l2,
+    wrong_share,
+)
+from harness.board.table import verdict_text
+from harness.board.text import (
+    clean,
+    common_axes,
+    magnitude,
+    microseconds,
+    percent,
+    seconds,
+    shape_names,
+    short_names,
+    size_bytes,
+)
+from harness.store.record import CaseRecord, KernelRecord, Record, TracebackLine
+
+BETTER_STYLES = {True: "green", False: "red", None: ""}
+STATUS_STYLES = {"passed": "green", "partial": "yellow", "built": "yellow", "failed": "bold red", "not_run": "dim"}
+MAX_EXAMPLES = 5
+
+
+def render_record(record: Record, *, changes: Sequence[Change] = ()) -> RenderableType:
+    """Return everything about a record for the terminal, what matters most first.
+
+    Args:
+        record: any state, any verdict.
+        changes: from `history.list_changes`.
+    """
+    sections = [
+        (None, render_verdict(record)),
+        ("Changes", render_changes(changes) if changes else None),
+        ("Cases", render_cases(record.cases) if record.cases else None),
+        ("Kernels", render_kernels(record.kernels) if record.kernels else None),
+        ("Cost", _render_cost(record)),
+        ("Warnings", Text("\n".join(clean(w) for w in record.warnings), "yellow") if record.warnings else None),
+        ("Environment", _render_environment(record)),
+    ]
+    parts: list[RenderableType] = []
+    for title, content in sections:
+        if content is None:
+            continue
+        if title is not None:
+            parts.append(Text(f"\n{title}", "bold"))
+        parts.append(Padding(content, (0, 0, 0, 2 if title else 0)))
+    return Group(*parts)
+
+
+def render_verdict(record: Record) -> RenderableType:
+    """Return a record's first screen: the verdict, the failing case, what differed and the submission's own lines."""
+    names = f"  {record.problem} · {record.target} · {record.division} · {record.team}"
+    parts: list[RenderableType] = [
+        Text.assemble(verdict_text(record.kind), clean(names), (f" · {clean(record.id)}", "dim"))
+    ]
+    if record.score_us is not None:
+        unranked = "" if record.ranked else f"  not ranked: {record.unranked_reason or 'no reason given'}"
+        parts.append(Text.assemble((f"{microseconds(record.score_us)} µs", "bold"), (clean(unranked), "dim")))
+    verdict = record.verdict
+    if verdict is None:
+        return Group(*parts)
+    if verdict.message:
+        parts.append(Text(clean(verdict.message, lines=True)))
+    where = [verdict.stage and f"stage {verdict.stage}", verdict.case and f"case {verdict.case}", verdict.reason]
+    parts.append(Text(clean(" · ".join(part for part in where if part)), "dim"))
+    for case in failing_cases(record):
+        parts.append(_render_failure(case))
+    if verdict.traceback:
+        parts += [Text("\nIn the submission:", "bold"), _render_traceback(verdict.traceback)]
+    return Group(*parts)
+
+
+def render_changes(changes: Sequence[Change]) -> RenderableType:
+    """Return what changed since the team's last and best record."""
+    rows: list[Row] = [
+        [change.since, change.subject, change.before, Text(clean(change.after), BETTER_STYLES[change.better])]
+        for change in changes
+    ]
+    columns = [Column("since", 7), Column("what", no_wrap=False), Column("before", no_wrap=False), Column("now")]
+    return FittedTable(columns, rows)
+
+
+def render_cases(cases: Sequence[CaseRecord]) -> RenderableType:
+    """Return the table of cases: status, errors against the tolerance, times against the floor."""
+    common = common_axes([case.shape for case in cases])
+    columns = [
+        Column(f"case ({common})" if common else "case"), Column("", 5), Column("inputs", 4), Column("status"),
+        number_column("error/tol", 8), number_column("rel L2", 6), number_column("wrong", 7),
+        number_column("median µs"), number_column("interval µs", 4), number_column("of floor", 7),
+        number_column("replay", 3), Column("note", 5, no_wrap=False),
+    ]  # fmt: skip
+    names = shape_names([case.shape for case in cases])
+    return FittedTable(columns, [_case_row(name, case) for name, case in zip(names, cases, strict=True)])
+
+
+def render_kernels(kernels: Sequence[KernelRecord]) -> RenderableType:
+    """Return the compile report, alarming numbers marked."""
+    columns = [
+        Column("shape"), Column("kernel", no_wrap=False), number_column("regs"), number_column("spills B"),
+        number_column("shared", 6), number_column("warps", 5), number_column("stages", 4),
+        number_column("occupancy", 8), number_column("compile", 7), Column("", 3),
+    ]  # fmt: skip
+    names = short_names([kernel.shape_id for kernel in kernels])
+    table = FittedTable(columns, [_kernel_row(name, kernel) for name, kernel in zip(names, kernels, strict=True)])
+    return Group(table, *(Text(f"! {sentence}", "yellow") for sentence in explain_alarms(kernels)))
+
+
+def _case_row(name: str, case: CaseRecord) -> Row:
+    worst = worst_error(case)
+    timing = case.timing
+    return [
+        name,
+        Text("bench" if case.role == "benchmark" else clean(case.role), "dim"),
+        Text(clean(case.distribution), "dim"),
+        Text(clean(case.status.replace("_", " ")), STATUS_STYLES.get(case.status, "")),
+        _alarm(magnitude(worst), worst is not None and not worst <= 1),
+        magnitude(worst_relative_l2(case)),
+        Text(percent(wrong_share(case)), "bold red"),
+        microseconds(timing.median_us) if timing else "",
+        f"{microseconds(timing.low_us)} to {microseconds(timing.high_us)}" if timing else "",
+        percent(timing.percent_of_floor / 100) if timing and timing.percent_of_floor else "",
+        seconds(case.seconds),
+        Text(clean(case.message or case.reason) if case.status not in ("passed", "failed") else "", "dim"),
+    ]
+
+
+def _kernel_row(name: str, kernel: KernelRecord) -> Row:
+    return [
+        name,
+        kernel.name,
+        _alarm(_number(kernel.registers), register_bound(kernel)),
+        _alarm(_number(kernel.stack_bytes), spills(kernel)),
+        size_bytes(kernel.shared_bytes),
+        _number(kernel.warps),
+        _number(kernel.stages),
+        _alarm(percent(kernel.occupancy, 0), low_occupancy(kernel)),
+        seconds(kernel.cpu_s),
+        Text("cached" if kernel.cached else "", "dim"),
+    ]
+
+
+def _render_failure(case: CaseRecord) -> RenderableType:
+    parts = [Text(f"\n{shape_text(case.shape)}, inputs {clean(case.distribution)}", "bold")]
+    if case.message:
+        parts.append(Text(clean(case.message, lines=True)))
+    for error in case.errors:
+        parts.append(Text.assemble((f"{clean(error.output)}: ", "bold"), error_text(error)))
+        parts += [Text(f"  {clean(error.output)}{element_text(e)}") for e in error.examples[:MAX_EXAMPLES]]
+    return Group(*parts)
+
+
+def _render_traceback(lines: Sequence[TracebackLine]) -> RenderableType:
+    rows: list[Row] = [
+        [f"{line.line:>5}", Text(clean(line.text), "bold"), Text(f"in {clean(line.function)}", "dim")] for line in lines
+    ]
+    return FittedTable([number_column(""), Column("", no_wrap=False), Column("", 5)], rows, heading=False)
+
+
+def _render_cost(record: Record) -> RenderableType | None:
+    lines = []
+    if record.build is not None:
+        build = record.build
+        share = percent(build.cpu_s / build.budget_s, 0) if build.budget_s else ""
+        lines.append(f"build {seconds(build.cpu_s)} of CPU, {share} of the {build.budget_s:.0f} s budget; "
+                     f"{seconds(build.wall_s)} of wall time")  # fmt: skip
+    if record.stages:
+        lines.append(" · ".join(f"{clean(stage.name)} {seconds(stage.wall_s)}" for stage in record.stages))
+    return Text("\n".join(lines)) if lines else None
+
+
+def _render_environment(record: Record) -> RenderableType:
+    rows: list[Row] = [[Text(name, "dim"), value] for name, value in environment(record)]
+    return FittedTable([Column(""), Column("", no_wrap=False)], rows, heading=False)
+
+
+def _alarm(text: str, alarming: bool) -> Text:
+    return Text(f"{text} !", "bold red") if alarming else Text(text)
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else str(value)

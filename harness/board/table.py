@@ -1,0 +1,122 @@
+"""A board in the terminal.
+
+Every text of others goes into a `rich.text.Text` through `clean`, never into markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from harness.board.fitted import Column, FittedTable, Row, number_column
+from harness.board.ranking import Apart, Board, Entry
+from harness.board.text import clean, gap, microseconds, moment, percent, shape_names
+from harness.store.record import Record
+
+VERDICT_STYLES = {"PASSED": "bold green", "CHECKED": "bold cyan", "BUILT": "bold yellow", "SUBMITTED": "dim"}
+FAILED_STYLE = "bold red"
+OURS_STYLE = "bold magenta"
+
+
+def render_board(board: Board, *, title: str | None = None, team: str | None = None) -> RenderableType:
+    """Return a board for the terminal.
+
+    Args:
+        board: from `ranking.rank`.
+        title: the problem's title.
+        team: whose rows to point out.
+    """
+    parts: list[RenderableType] = [_render_heading(board, title)]
+    if board.entries:
+        parts.append(_render_ranking(board, team))
+    else:
+        parts.append(Padding(Text("No ranked entry yet: ranking needs a replay on the target's GPU.", "dim"), (0, 2)))
+    if board.unranked:
+        parts += [Text("\nNot ranked", "bold"), _render_apart(board.unranked, team, "why")]
+    if board.elsewhere:
+        note = Text.assemble(("\nOther settings", "bold"), (" (not comparable, so not mixed in)", "dim"))
+        parts += [note, _render_apart(board.elsewhere, team, "made with")]
+    return Group(*parts)
+
+
+def verdict_text(kind: str) -> Text:
+    """Return a verdict in its colour."""
+    style = OURS_STYLE if kind in ("HARNESS_ERROR", "INTERRUPTED") else VERDICT_STYLES.get(kind, FAILED_STYLE)
+    return Text(clean(kind), style)
+
+
+def medians_us(record: Record) -> dict[str, float]:
+    """Return the median time of each timed case of a record."""
+    return {case.case_id: case.timing.median_us for case in record.cases if case.timing}
+
+
+def _render_heading(board: Board, title: str | None) -> Text:
+    names = f"  {board.problem} · {board.target} · {board.division} division"
+    heading = Text.assemble((clean(title or board.problem), "bold"), (clean(names), "dim"))
+    if board.setting:
+        tools = ", ".join(f"{tool} {version}" for tool, version in board.setting.toolchain)
+        setting = (
+            f"problem version {board.setting.problem_version}, evaluator {board.setting.evaluator_version}, {tools}"
+        )
+        heading.append(f"\n{clean(setting)}\n", "dim")
+    return heading
+
+
+def _render_ranking(board: Board, team: str | None) -> RenderableType:
+    cases = [case for case in board.entries[0].record.cases if case.timing]
+    times = [number_column(name, 3) for name in shape_names([case.shape for case in cases])]
+    columns = [
+        number_column(""), Column("team", no_wrap=False), number_column("score µs"), number_column("gap", 7),
+        number_column("gap above", 5), *times, number_column("of floor", 6), Column("record", 8),
+        Column("", 4, no_wrap=False),
+    ]  # fmt: skip
+    rows = [_ranking_row(entry, [case.case_id for case in cases], team) for entry in board.entries]
+    parts: list[RenderableType] = [Padding(FittedTable(columns, rows), (0, 0, 0, 2))]
+    if any(entry.tied for entry in board.entries):
+        noise = percent(board.noise)
+        tied = f"= tied: within {noise} of the group's leader, the noise of identical kernels on this target"
+        parts.append(Padding(Text(tied, "dim"), (1, 0, 0, 2)))
+    return Group(*parts)
+
+
+def _ranking_row(entry: Entry, case_ids: Sequence[str], team: str | None) -> Row:
+    times_us = medians_us(entry.record)
+    return [
+        f"{entry.place}{'=' if entry.tied else ' '}",
+        _team(entry.record, team),
+        Text(microseconds(entry.score_us), "bold"),
+        gap(entry.gap_to_leader),
+        gap(entry.gap_to_above),
+        *(microseconds(times_us.get(case_id)) for case_id in case_ids),
+        percent(entry.percent_of_floor / 100 if entry.percent_of_floor else None),
+        Text(entry.record.id, "dim"),
+        Text(f"same source as {clean(entry.same_source_as)}" if entry.same_source_as else "", "yellow"),
+    ]
+
+
+def _render_apart(aparts: Sequence[Apart], team: str | None, reason: str) -> RenderableType:
+    columns = [
+        Column("team", no_wrap=False), Column("verdict"), number_column("score µs"), Column("finished (UTC)", 3),
+        Column("record", 8), Column(reason, no_wrap=False),
+    ]  # fmt: skip
+    rows: list[Row] = [
+        [
+            _team(apart.record, team),
+            verdict_text(apart.record.kind),
+            microseconds(apart.record.score_us),
+            clean(moment(apart.record.finished)),
+            Text(apart.record.id, "dim"),
+            Text(clean(apart.why), "dim"),
+        ]
+        for apart in aparts
+    ]
+    return Padding(FittedTable(columns, rows), (0, 0, 0, 2))
+
+
+def _team(record: Record, own: str | None) -> Text:
+    return (
+        Text.assemble((clean(record.team), "bold"), (" ◂", "cyan")) if record.team == own else Text(clean(record.team))
+    )

@@ -1,0 +1,114 @@
+"""How values and other people's text are written, on every surface: terminal, page, table, file.
+
+`clean` is the one gate for hostile text. It takes away what acts instead of being read (escape sequences, control and
+bidirectional characters, invisible ones that make two names look alike); quoting for HTML, CSV or a terminal's markup
+is the renderer's own business.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]")
+_HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def clean(text: str, *, lines: bool = False) -> str:
+    """Return a text without anything that acts on a terminal or page, or cannot be seen.
+
+    Args:
+        text: anything, from anybody.
+        lines: keep line ends and tabs; otherwise each run of them becomes one space.
+    """
+    text = _ESCAPES.sub("", text).replace("\r\n", "\n")
+    if not lines:
+        text = re.sub(r"[\n\t\r]+", " ", text)
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c) not in _HIDDEN_CATEGORIES else _REPLACEMENT for c in text
+    )
+
+
+def microseconds(value_us: float | None) -> str:
+    """Write a time with four significant digits and no unit: "9.071", "412.3", "1104"."""
+    if value_us is None:
+        return ""
+    if not math.isfinite(value_us) or value_us == 0:
+        return str(value_us)
+    return f"{value_us:.{max(0, 3 - math.floor(math.log10(abs(value_us))))}f}"
+
+
+def seconds(value_s: float | None) -> str:
+    """Write a duration: "0.42 s", "1.5 s", "13 s", "2 min 5 s"."""
+    if value_s is None:
+        return ""
+    if value_s < 10:
+        return f"{value_s:.{2 if value_s < 1 else 1}f} s"
+    if value_s < 120:
+        return f"{value_s:.0f} s"
+    return f"{int(value_s) // 60} min {int(value_s) % 60} s"
+
+
+def magnitude(value: float | None) -> str:
+    """Write an error: "0.45", "3.1e-04", "1,742", "nan"."""
+    if value is None:
+        return ""
+    if 100 <= abs(value) < 1e6:
+        return f"{value:,.0f}"
+    return f"{value:.2g}" if value == 0 or 0.01 <= abs(value) < 100 else f"{value:.1e}"
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Write a share of one: 0.384 is "38.4%"."""
+    return "" if share is None else f"{100 * share:.{digits}f}%"
+
+
+def gap(share: float | None) -> str:
+    """Write how much slower something is: 0.123 is "+12.3%", 3.5 is "4.5x"."""
+    if share is None:
+        return ""
+    return f"+{100 * share:.1f}%" if share < 1 else f"{1 + share:.1f}x"
+
+
+def moment(iso: str | None) -> str:
+    """Write an ISO time for people: "2027-01-15 12:00" (UTC)."""
+    return iso[:16].replace("T", " ") if iso else ""
+
+
+def size_bytes(value: int | None) -> str:
+    """Write a size: "0", "512", "64 KiB"."""
+    if value is None:
+        return ""
+    return (
+        f"{value // 1024} KiB"
+        if value and value % 1024 == 0
+        else f"{value / 1024:.1f} KiB"
+        if value > 1024
+        else str(value)
+    )
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Name shapes by the parts in which they differ: of "B1_T64_K64" and "B2_T64_K64" that is "B1" and "B2"."""
+    parts = [name.split("_") for name in names]
+    if len(set(names)) < 2 or len({len(part) for part in parts}) > 1:
+        return [" ".join(part) for part in parts]
+    telling = [i for i, column in enumerate(zip(*parts, strict=True)) if len(set(column)) > 1]
+    return [" ".join(part[i] for i in telling) for part in parts]
+
+
+def shape_names(shapes: Sequence[dict[str, int]]) -> list[str]:
+    """Name shapes by the axes in which they differ: "B1 T64", "B2 T512"."""
+    return short_names(["_".join(f"{axis}{size}" for axis, size in shape.items()) for shape in shapes])
+
+
+def common_axes(shapes: Sequence[dict[str, int]]) -> str:
+    """Write what `shape_names` leaves out: the axes that are equal in all shapes, "K=64 V=64"."""
+    first = shapes[0] if len(shapes) > 1 else {}
+    shared = {axis: size for axis, size in first.items() if all(shape.get(axis) == size for shape in shapes)}
+    return "" if len(shared) == len(first) else " ".join(f"{axis}={size}" for axis, size in shared.items())
