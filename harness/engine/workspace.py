@@ -42,7 +42,11 @@ class Workspace:
 
     @property
     def database(self) -> Path:
-        """The local records."""
+        """The local records; the folder is made if need be."""
+        try:
+            self.state.mkdir(exist_ok=True)
+        except OSError as error:
+            raise disk_error(error, self.state) from None
         return self.state / "records.sqlite"
 
 

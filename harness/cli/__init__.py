@@ -1,0 +1,52 @@
+"""The command line: how people reach the engine. The only place that prints and exits.
+
+Verbs are loaded when they are called, so that `harness --help` and usage errors answer at once. Progress goes to
+stderr, results to stdout; `--json` prints one JSON document. Exit codes: 0 passed, checked or built; 1 the submission
+fell short; 2 bad usage; 3 our fault.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from harness.cli.lazy import LazyGroup
+from harness.cli.output import report_error
+from harness.errors import HarnessError
+
+VERBS = {
+    "submit": ("harness.cli.submit", "Check, compile and judge a submission, and put it on the board."),
+    "build": ("harness.cli.build", "Compile a submission for a target, without checking or recording it."),
+    "board": ("harness.cli.board", "Show a problem's board, or export the whole season as a static site."),
+    "show": ("harness.cli.show", "Show one record: verdict, cases, compile report, generated code."),
+    "problems": ("harness.cli.problems", "List the season's problems, or a problem's cases."),
+    "new": ("harness.cli.new", "Begin a team's submission from the starter."),
+    "doctor": ("harness.cli.doctor", "Say what this machine has, and what to do about what is missing."),
+}
+
+
+@click.command(
+    cls=LazyGroup,
+    verbs=VERBS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(package_name="helion-harness", prog_name="harness")
+def cli() -> None:
+    """Check, compile and rank GPU kernels written in Helion."""
+
+
+def main() -> None:
+    """Run the command line; every error becomes a message and an exit code."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        print("stopped", file=sys.stderr)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except HarnessError as error:
+        report_error(error)
+        sys.exit(error.exit_code)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,68 @@
+"""`harness board`: who leads, and the season as a static site."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from harness.cli.output import print_json, print_renderable
+from harness.engine.workspace import find_workspace
+from harness.errors import UsageError
+
+
+@click.command()
+@click.argument("problem", required=False)
+@click.option("--target", help="The GPU; the season's first by default.")
+@click.option("--division", type=click.Choice(["closed", "open"]), default="closed", show_default=True)
+@click.option("--team", help="Point out this team's rows.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV for spreadsheets.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--export", type=click.Path(path_type=Path, file_okay=False), help="Write the season as a static site.")
+def command(
+    problem: str | None,
+    target: str | None,
+    division: str,
+    team: str | None,
+    as_csv: bool,
+    as_json: bool,
+    export: Path | None,
+) -> int:
+    """Show the board of PROBLEM, or of every problem of the season.
+
+    Ranked entries first; what was only checked on a CPU is listed apart.
+    """
+    from harness.board.export import board_csv, board_document
+    from harness.board.table import render_board
+    from harness.cli.report import current_board
+    from harness.spec import find_problem, load_season
+    from harness.store import open_store
+    from harness.target import load_target
+
+    workspace = find_workspace(Path.cwd())
+    season = load_season(workspace.root)
+    if export is not None:
+        return _export(export, workspace.root)
+    if as_csv and problem is None:
+        raise UsageError("--csv needs a problem: one table is one board. Problems: " + ", ".join(season.problems))
+    name = load_target(target or season.targets[0]).name
+    problems = [find_problem(workspace.root, p) for p in ([problem] if problem else season.problems)]
+    store = open_store(workspace.database)
+    boards = [current_board(store, p.name, name, division) for p in problems]
+    if as_csv:
+        sys.stdout.write(board_csv(boards[0]))
+    elif as_json:
+        documents = [board_document(board) for board in boards]
+        print_json(documents[0] if problem else documents)
+    else:
+        print_renderable(*(render_board(b, title=p.title, team=team) for b, p in zip(boards, problems, strict=True)))
+    return 0
+
+
+def _export(folder: Path, root: Path) -> int:
+    from harness.cli.site import export_site
+
+    pages = export_site(folder, root)
+    print(f"{pages} pages written: open {folder / 'index.html'}", file=sys.stderr)
+    return 0

@@ -1,0 +1,105 @@
+"""`harness doctor`: what this machine has, and what to do about what is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+from harness.cli.output import print_json, print_renderable
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: `state` is "ok", "missing" (works without) or "fault" (does not)."""
+
+    name: str
+    state: str
+    found: str
+    advice: str = ""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(as_json: bool) -> int:
+    """Say what this machine has: Python, toolchain, sandbox level, GPUs, compiler, disk.
+
+    Exits with 0 if submissions can be built and checked here, 3 if not.
+    """
+    findings = [*_toolchain(), *_sandbox(), _gpus(), _assembler(), _disk()]
+    if as_json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        print_renderable(_table(findings))
+    return 3 if any(finding.state == "fault" for finding in findings) else 0
+
+
+def _toolchain() -> list[Finding]:
+    from harness.toolchain import SUPPORTED, find_faults, installed_versions
+
+    versions = installed_versions()
+    faults = {fault.split()[0]: fault for fault in find_faults(versions)}
+    good = sys.version_info >= (3, 10)
+    advice = "" if good else "install Python 3.10 or newer"
+    findings = [Finding("python", "ok" if good else "fault", versions["python"], advice)]
+    for package in SUPPORTED:
+        fault = faults.get(package, "")
+        findings.append(Finding(package, "fault" if fault else "ok", versions[package], fault))
+    return findings
+
+
+def _sandbox() -> list[Finding]:
+    from harness.sandbox import Level, best_level
+
+    report = best_level()
+    state = {Level.STRICT: "ok", Level.RESTRICTED: "missing", Level.NONE: "missing"}[report.level]
+    return [Finding("sandbox", state, f"level {report.level}", "\n".join(report.reasons))]
+
+
+def _gpus() -> Finding:
+    command = shutil.which("nvidia-smi")
+    query = "--query-gpu=name,driver_version"
+    if command is not None:
+        result = subprocess.run([command, query, "--format=csv,noheader"], capture_output=True, text=True, timeout=20)
+        if result.returncode == 0 and result.stdout.strip():
+            return Finding("gpu", "ok", result.stdout.strip())
+    advice = "submissions are compiled and checked on the CPU, and not ranked; ranking needs a GPU of the season"
+    return Finding("gpu", "missing", "none", advice)
+
+
+def _assembler() -> Finding:
+    from importlib.util import find_spec
+
+    found = find_spec("triton")
+    if found is None or found.origin is None:
+        return Finding("assembler", "fault", "none", "run `make environment`: it comes with Triton")
+    folder = Path(found.origin).parent / "backends" / "nvidia" / "bin"
+    missing = [name for name in ("ptxas", "ptxas-blackwell") if not os.access(folder / name, os.X_OK)]
+    if missing:
+        return Finding("assembler", "fault", "incomplete", f"{', '.join(missing)} missing from Triton: reinstall it")
+    return Finding("assembler", "ok", "ptxas and ptxas-blackwell, from Triton")
+
+
+def _disk() -> Finding:
+    free_gb = shutil.disk_usage(Path.cwd()).free / 1e9
+    if free_gb < 2:
+        return Finding("disk", "fault", f"{free_gb:.1f} GB free", "free some space: a build needs 2 GB")
+    return Finding("disk", "ok", f"{free_gb:.0f} GB free")
+
+
+def _table(findings: list[Finding]) -> object:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {"ok": "green", "missing": "yellow", "fault": "bold red"}
+    table = Table("", "", "found", "what to do", box=box.SIMPLE)
+    for finding in findings:
+        state = Text(finding.state, styles[finding.state])
+        table.add_row(Text(finding.name), state, Text(finding.found), Text(finding.advice))
+    return table

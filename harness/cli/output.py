@@ -1,0 +1,32 @@
+"""What a person sees: results on stdout, progress and errors on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from harness.errors import HarnessError
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document to stdout."""
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=True)
+    sys.stdout.write("\n")
+
+
+def print_renderable(*renderables: Any) -> None:
+    """Print rich renderables to stdout, as wide as the terminal, or 110 columns where there is none."""
+    from rich.console import Console
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+    for renderable in renderables:
+        console.print(renderable)
+
+
+def report_error(error: HarnessError) -> None:
+    """Tell an error that ended the run, without a traceback."""
+    from harness.sandbox.text import clean
+
+    kind = "error" if error.exit_code == 2 else "harness error"
+    print(f"{kind}: {clean(str(error))}", file=sys.stderr)

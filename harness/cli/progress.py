@@ -1,0 +1,69 @@
+"""Progress on stderr while a run goes on: a live bar on a terminal, a line per event elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from harness.engine.progress import Event, Listener, ignore
+
+TITLES = {"trace": "trace", "assemble": "assemble", "check": "check on CPU", "record": "record"}
+
+
+@contextlib.contextmanager
+def show_progress(*, quiet: bool) -> Iterator[Listener]:
+    """Give a listener that shows what it hears on stderr, or nothing if quiet."""
+    if quiet:
+        yield ignore
+    elif not sys.stderr.isatty():
+        yield _Lines().hear
+    else:
+        columns = (
+            SpinnerColumn(finished_text="[green]✓"),
+            TextColumn("{task.description:<12}"),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=False) as progress:
+            yield _Bars(progress).hear
+
+
+class _Lines:
+    """One line per stage, for logs."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    def hear(self, event: Event) -> None:
+        """Print what happened, with the seconds since the start."""
+        count = f" {event.done}/{event.total}" if event.total else ""
+        if event.state != "start":
+            elapsed_s = time.monotonic() - self._started
+            print(f"[{elapsed_s:6.1f} s] {TITLES[event.stage]}{count} {event.text}", file=sys.stderr, flush=True)
+
+
+class _Bars:
+    """A bar per stage."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._tasks: dict[str, TaskID] = {}
+
+    def hear(self, event: Event) -> None:
+        """Move the stage's bar."""
+        if event.stage not in self._tasks:
+            total = event.total or None
+            self._tasks[event.stage] = self._progress.add_task(TITLES[event.stage], total=total, note="")
+        task = self._tasks[event.stage]
+        if event.state == "end":
+            total = self._progress.tasks[task].total or 1
+            self._progress.update(task, completed=total, total=total, note=event.text)
+        else:
+            self._progress.update(task, completed=event.done, note=event.text)

@@ -1,0 +1,62 @@
+"""The report that ends a run in the terminal, and the standing that it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from harness.board.history import list_changes
+from harness.board.ranking import Board, rank
+from harness.board.show import render_kernels, render_record
+from harness.board.text import clean, seconds
+from harness.store import BuildRecord, KernelRecord, Record, Store, VerdictRecord
+from harness.target import load_target
+
+
+def render_report(record: Record, store: Store, *, debug: bool) -> list[RenderableType]:
+    """Return the report of a finished record: verdict first, then what changed, cases, kernels, and the standing."""
+    previous = store.previous(record.team, record.problem, record.target, before=record.id)
+    parts: list[RenderableType] = [render_record(record, changes=list_changes(record, previous)), Text("")]
+    if record.accepted:
+        parts.append(render_standing(record, current_board(store, record.problem, record.target, record.division)))
+    parts.append(Text(f"record {record.id}   more: harness show {record.id}", "dim"))
+    ours = record.verdict.details.get("traceback") if record.verdict else None
+    if debug and isinstance(ours, str):
+        parts.append(Text(clean(ours, lines=True), "dim"))
+    return parts
+
+
+def current_board(store: Store, problem: str, target: str, division: str) -> Board:
+    """Return a board as it stands."""
+    noise = load_target(target).noise or 0.0
+    return rank(store.board(problem, target, division), problem, target, division, noise=noise)
+
+
+def render_standing(record: Record, board: Board) -> RenderableType:
+    """Return a sentence on where a team stands."""
+    place = next((entry for entry in board.entries if entry.record.team == record.team), None)
+    if place is not None:
+        tied = " (tied)" if place.tied else ""
+        return Text(f"{record.team} is number {place.place}{tied} of {len(board.entries)} on {board.problem}, "
+                    f"{board.target}", "bold")  # fmt: skip
+    others = len(board.entries)
+    listed = f"{others} ranked {'entry' if others == 1 else 'entries'}"
+    text = f"{record.team} is listed on {board.problem}, {board.target}, apart from the {listed}: "
+    return Text(clean(text + (record.unranked_reason or "not ranked")))
+
+
+def render_build(
+    verdict: VerdictRecord | None, build: BuildRecord | None, kernels: Sequence[KernelRecord], folder: Path | None
+) -> list[RenderableType]:
+    """Return what `harness build` prints: the verdict of a failure, or the compile report and the artifact."""
+    if verdict is not None:
+        lines = [Text(verdict.kind, "bold red"), Text(clean(verdict.message, lines=True))]
+        lines += [Text(f"  line {frame.line}: {clean(frame.text)}") for frame in verdict.traceback]
+        return [Group(*lines)]
+    assert build is not None
+    cost = f"compile budget: {seconds(build.cpu_s)} of {build.budget_s:g} CPU-seconds"
+    per_shape = "   ".join(f"{shape} {seconds(cost_s)}" for shape, cost_s in build.shapes.items())
+    return [render_kernels(kernels), Text(f"\n{cost}"), Text(per_shape, "dim"), Text(f"artifact {folder}", "dim")]

@@ -1,0 +1,94 @@
+"""The options that name a submission, shared by the verbs that take one, and what they resolve to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from harness.engine.workspace import Workspace, find_workspace
+from harness.errors import UsageError
+
+DEFAULT_TEAM = "starter"
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.argument("problem"),
+    click.option("--team", default=DEFAULT_TEAM, show_default=True, help="Whose submission: submissions/TEAM/PROBLEM."),
+    click.option("--file", "file", type=click.Path(path_type=Path), help="Submit this file instead."),
+    click.option("--target", help="The GPU to build for; the season's first by default."),
+    click.option("--suite", default="default", show_default=True, help="Which of the problem's suites."),
+    click.option("--case", "cases", multiple=True, help="Only these cases: an id, a shape, a role, or a glob."),
+    click.option(
+        "--portable", is_flag=True, help="Drop config keys that the target lacks, with a warning; never ranked."
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the report."),
+    click.option("--debug", is_flag=True, help="Show the harness's own traceback of an error of ours."),
+)
+
+
+def submission_options(function: Function) -> Function:
+    """Add the options that name a submission and how to build it."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True)
+class Options:
+    """The values of `submission_options`."""
+
+    problem: str
+    team: str
+    file: Path | None
+    target: str | None
+    suite: str
+    cases: tuple[str, ...]
+    portable: bool
+    as_json: bool
+    debug: bool
+
+
+def resolve(options: Options) -> tuple[Workspace, Any]:
+    """Find the workspace, the problem, the season and the submission, cheapest checks first.
+
+    Returns:
+        The workspace and a `BuildRequest`.
+
+    Raises:
+        UsageError: something named does not exist.
+    """
+    from harness.case import load_cases, select_cases
+    from harness.engine.build import BuildRequest
+    from harness.sandbox import best_level
+    from harness.spec import find_problem, load_season
+    from harness.submission import find_submission, load_submission
+    from harness.target import load_target
+    from harness.toolchain import check_toolchain
+
+    workspace = find_workspace(Path.cwd())
+    problem = find_problem(workspace.root, options.problem)
+    season = load_season(workspace.root)
+    if problem.name not in season.problems:
+        raise UsageError(f"{problem.name} is not in the season; its problems: {', '.join(season.problems)}")
+    target = load_target(options.target or season.targets[0])
+    cases = select_cases(load_cases(problem, options.suite), options.cases)
+    if options.file is not None:
+        submission = load_submission(options.file, options.team)
+    else:
+        submission = find_submission(workspace.root, options.team, problem.name, problem.aliases)
+    toolchain = check_toolchain()
+    return workspace, BuildRequest(
+        submission=submission,
+        problem=problem,
+        season=season,
+        target=target,
+        division=season.divisions[0],
+        cases=cases,
+        portable=options.portable,
+        level=best_level().level,
+        toolchain=toolchain,
+    )

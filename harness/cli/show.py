@@ -1,0 +1,82 @@
+"""`harness show`: one record in full."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.cli.output import print_json, print_renderable
+from harness.engine.workspace import Workspace, find_workspace
+from harness.errors import ArtifactError, UsageError
+
+
+@click.command()
+@click.argument("record")
+@click.option("--triton", "part", flag_value="triton", help="Print the generated Triton source.")
+@click.option("--ttir", "part", flag_value="ttir", help="Print the kernels' TTIR.")
+@click.option("--plan", "part", flag_value="plan", help="Print the launch plans: host operations and launches.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(record: str, part: str | None, as_json: bool) -> int:
+    """Show RECORD: an id, or the beginning of one."""
+    from harness.board.history import list_changes
+    from harness.board.show import render_record
+    from harness.store import encode_record, open_store
+
+    workspace = find_workspace(Path.cwd())
+    store = open_store(workspace.database)
+    found = store.record(record)
+    if part is not None:
+        return _print_part(workspace, found.artifact_key, part, as_json)
+    if as_json:
+        print_json(encode_record(found))
+    else:
+        previous = store.previous(found.team, found.problem, found.target, before=found.id)
+        print_renderable(render_record(found, changes=list_changes(found, previous)))
+    return 0
+
+
+def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool) -> int:
+    from harness.artifact import load_artifact
+    from harness.plan import encode_plan
+    from harness.sandbox.text import clean
+
+    if key is None:
+        raise UsageError("nothing was built for this record, so there is no generated code to show")
+    try:
+        artifact = load_artifact(workspace.artifacts / key)
+    except ArtifactError as error:
+        raise UsageError(f"its artifact is not in {workspace.artifacts} any more ({error}): submit again") from None
+    texts = {
+        "triton": dict(artifact.sources),
+        "ttir": {f"{k.facts.name} {key}": k.source.ttir for key, k in artifact.kernels.items()},
+        "plan": {shape: encode_plan(plan) for shape, plan in artifact.plans.items()},
+    }[part]
+    if as_json:
+        print_json(texts)
+    elif part == "plan":
+        print_renderable(*_render_plans(artifact.plans))
+    else:
+        for name, text in texts.items():
+            click.echo(f"# {name}\n{clean(str(text), lines=True)}")
+    return 0
+
+
+def _render_plans(plans: object) -> list[object]:
+    from rich.text import Text
+
+    from harness.plan import ConstantStep, LaunchStep, Plan
+
+    assert isinstance(plans, dict) or hasattr(plans, "items")
+    lines: list[object] = []
+    for shape, plan in plans.items():
+        assert isinstance(plan, Plan)
+        lines.append(Text(shape, "bold"))
+        for index, step in enumerate(plan.steps):
+            origin = " (at import)" if index < plan.import_steps else ""
+            if isinstance(step, LaunchStep):
+                text = f"launch {step.function} grid {step.grid} ({step.origin})"
+            else:
+                text = "constant" if isinstance(step, ConstantStep) else step.op
+            lines.append(Text(f"  line {step.line:<5} {text}{origin}"))
+    return lines
