@@ -1,0 +1,56 @@
+# Every target sets up what it needs first: on a fresh machine `make submit PROBLEM=chunk_fwd_h` and `make test` are the
+# only commands to type. Variables: PROBLEM, TEAM, TARGET, FILE, SUITE, CASE, ARGS (more options); PYTHON (which Python
+# makes the environment); TORCH_INDEX (the package index that torch comes from: a URL, "auto" or "none").
+
+PYTHON ?= python3
+TORCH_INDEX ?= auto
+export TORCH_INDEX
+
+HARNESS := .venv/bin/harness
+RUN := .venv/bin/python -m
+OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
+	$(if $(SUITE),--suite '$(SUITE)') $(if $(CASE),--case '$(CASE)') $(ARGS)
+NEED_PROBLEM = $(if $(PROBLEM),,$(error say which problem: make $@ PROBLEM=chunk_fwd_h))
+
+.PHONY: help environment submit build board site doctor lint test test-all test-gpu bench clean
+
+help:  ## List the targets.
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+environment:  ## Make .venv, or bring it up to date.
+	@$(PYTHON) -I harness/bootstrap.py
+
+submit: environment  ## Check, compile and judge a submission, and put it on the board: PROBLEM, [TEAM, TARGET, FILE].
+	$(NEED_PROBLEM)@$(HARNESS) submit '$(PROBLEM)' $(OPTIONS)
+
+build: environment  ## Compile only: PROBLEM, [TEAM, TARGET, FILE].
+	$(NEED_PROBLEM)@$(HARNESS) build '$(PROBLEM)' $(OPTIONS)
+
+board: environment  ## Show the boards: [PROBLEM, TARGET].
+	@$(HARNESS) board $(if $(PROBLEM),'$(PROBLEM)') $(if $(TARGET),--target '$(TARGET)') $(ARGS)
+
+site: environment  ## Write the season as a static site to site/.
+	@$(HARNESS) board --export site
+
+doctor: environment  ## Say what this machine has, and what to do about what is missing.
+	@$(HARNESS) doctor
+
+lint: environment  ## Check style and types.
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+
+test: environment  ## Run the tests that need no GPU.
+	$(RUN) pytest -n 2 --dist worksteal -m "not gpu and not slow"
+
+test-all: environment  ## Run the slow tests too.
+	$(RUN) pytest -n 2 --dist worksteal -m "not gpu"
+
+test-gpu: environment  ## Run the tests that need an NVIDIA GPU.
+	$(RUN) pytest -m gpu
+
+bench: environment  ## Measure what the README promises of speed; writes bench/last.json.
+	$(RUN) bench
+
+clean:  ## Remove the environment, caches and local records.
+	rm -rf .venv .harness .pytest_cache .mypy_cache .ruff_cache site
