@@ -10,21 +10,23 @@ HARNESS := .venv/bin/harness
 RUN := .venv/bin/python -m
 OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
 	$(if $(SUITE),--suite '$(SUITE)') $(if $(CASE),--case '$(CASE)') $(ARGS)
-NEED_PROBLEM = $(if $(PROBLEM),,$(error say which problem: make $@ PROBLEM=chunk_fwd_h))
 
-.PHONY: help environment submit build board site doctor lint test test-all test-gpu bench clean
+.PHONY: help need-problem environment submit build board site doctor lint test test-all test-gpu bench clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
+need-problem:
+	@$(if $(PROBLEM),:,echo 'say which problem: make $(firstword $(MAKECMDGOALS)) PROBLEM=chunk_fwd_h' >&2; exit 2)
+
 environment:  ## Make .venv, or bring it up to date.
 	@$(PYTHON) -I harness/bootstrap.py
 
-submit: environment  ## Check, compile and judge a submission, and put it on the board: PROBLEM, [TEAM, TARGET, FILE].
-	$(NEED_PROBLEM)@$(HARNESS) submit '$(PROBLEM)' $(OPTIONS)
+submit: need-problem environment  ## Check, compile and judge a submission, and put it on the board: PROBLEM, [TEAM, TARGET, FILE].
+	@$(HARNESS) submit '$(PROBLEM)' $(OPTIONS)
 
-build: environment  ## Compile only: PROBLEM, [TEAM, TARGET, FILE].
-	$(NEED_PROBLEM)@$(HARNESS) build '$(PROBLEM)' $(OPTIONS)
+build: need-problem environment  ## Compile only: PROBLEM, [TEAM, TARGET, FILE].
+	@$(HARNESS) build '$(PROBLEM)' $(OPTIONS)
 
 board: environment  ## Show the boards: [PROBLEM, TARGET].
 	@$(HARNESS) board $(if $(PROBLEM),'$(PROBLEM)') $(if $(TARGET),--target '$(TARGET)') $(ARGS)

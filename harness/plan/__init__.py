@@ -1,9 +1,9 @@
 """The launch plan: what one call of `custom_kernel` does, as data. Standard library only."""
 
+from harness.dtypes import DTYPE_BYTES
 from harness.plan.encode import encode_plan, encode_value
 from harness.plan.parse import parse_plan
 from harness.plan.steps import (
-    DTYPE_BYTES,
     Argument,
     ConstantStep,
     Descriptor,

@@ -13,10 +13,10 @@ import math
 import re
 from typing import Any
 
+from harness.dtypes import DTYPE_BYTES
 from harness.errors import ArtifactError
 from harness.plan.encode import FORMAT
 from harness.plan.steps import (
-    DTYPE_BYTES,
     Argument,
     ConstantStep,
     Descriptor,

@@ -15,8 +15,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from harness.dtypes import DTYPE_BYTES
 from harness.errors import SpecError, UsageError
-from harness.plan import DTYPE_BYTES
 from harness.spec.document import Strict, load_document
 from harness.spec.expression import evaluate, expression_names
 
