@@ -41,7 +41,7 @@ def main() -> int:
         make_venv()
         install()
     except subprocess.CalledProcessError as error:
-        return fail(f"`{' '.join(map(str, error.cmd))}` failed; its messages are above. Then run the same command again")
+        return fail(f"`{' '.join(map(str, error.cmd))}` failed; mend what its messages above say, and run it again")
     except (OSError, urllib.error.URLError) as error:
         return fail(f"{error}: is the network up and the disk not full? Then run the same command again")
     STAMP.write_text(wanted, encoding="utf-8")
@@ -81,15 +81,15 @@ def fetch_pip(folder: Path) -> Path:
         content = answer.read()
     if hashlib.sha256(content).hexdigest() != wheel["digests"]["sha256"]:
         raise OSError("pip's wheel does not have the hash that PyPI states")
-    path = folder / wheel["filename"]
+    path = folder / str(wheel["filename"])
     path.write_bytes(content)
     return path
 
 
 def install() -> None:
     """Install the project, editable, with its tested versions."""
-    command = [VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command += ["--constraint", ROOT / ".ci" / "constraints.txt", *torch_options(), "--editable", f"{ROOT}[dev]"]
+    command = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command += ["--constraint", str(INPUTS[1]), *torch_options(), "--editable", f"{ROOT}[dev]"]
     subprocess.run(command, check=True)
 
 

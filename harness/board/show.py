@@ -165,7 +165,7 @@ def _kernel_row(name: str, kernel: KernelRecord) -> Row:
 
 
 def _render_failure(case: CaseRecord) -> RenderableType:
-    parts = [Text(f"\n{shape_text(case.shape)}, inputs {clean(case.distribution)}", "bold")]
+    parts = [Text(f"\n{clean(shape_text(case.shape))}, inputs {clean(case.distribution)}", "bold")]
     if case.message:
         parts.append(Text(clean(case.message, lines=True)))
     for error in case.errors:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from harness.cli.output import print_json, print_renderable
-from harness.engine.workspace import find_workspace
+from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
 
 
@@ -43,7 +43,7 @@ def command(
     workspace = find_workspace(Path.cwd())
     season = load_season(workspace.root)
     if export is not None:
-        return _export(export, workspace.root)
+        return _export(export, workspace)
     if as_csv and problem is None:
         raise UsageError("--csv needs a problem: one table is one board. Problems: " + ", ".join(season.problems))
     name = load_target(target or season.targets[0]).name
@@ -60,9 +60,17 @@ def command(
     return 0
 
 
-def _export(folder: Path, root: Path) -> int:
-    from harness.cli.site import export_site
+def _export(folder: Path, workspace: Workspace) -> int:
+    from harness.board.site import Season, export_site
+    from harness.spec import find_problem, load_season
+    from harness.store import open_store
+    from harness.target import load_target, target_names
 
-    pages = export_site(folder, root)
-    print(f"{pages} pages written: open {folder / 'index.html'}", file=sys.stderr)
+    spec = load_season(workspace.root)
+    titles = {name: find_problem(workspace.root, name).title for name in spec.problems}
+    deadlines = dict.fromkeys(titles, spec.closes.isoformat()) if spec.closes else {}
+    noise = {name: target.noise for name in target_names() if (target := load_target(name)).noise is not None}
+    season = Season(spec.title, titles, deadlines, noise)
+    files = export_site(open_store(workspace.database).records(), folder, season)
+    print(f"{len(files)} files written: open {folder / 'index.html'}", file=sys.stderr)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def _show_cases(problem: Any, as_json: bool) -> int:
     return 0
 
 
-def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Any:
+def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text

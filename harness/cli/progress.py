@@ -63,7 +63,7 @@ class _Bars:
             self._tasks[event.stage] = self._progress.add_task(TITLES[event.stage], total=total, note="")
         task = self._tasks[event.stage]
         if event.state == "end":
-            total = self._progress.tasks[task].total or 1
-            self._progress.update(task, completed=total, total=total, note=event.text)
+            whole = self._progress.tasks[task].total or 1
+            self._progress.update(task, completed=whole, total=whole, note=event.text)
         else:
             self._progress.update(task, completed=event.done, note=event.text)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.output import print_json, print_renderable
 from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import ArtifactError, UsageError
+
+if TYPE_CHECKING:
+    from harness.plan import Plan
 
 
 @click.command()
@@ -38,8 +43,8 @@ def command(record: str, part: str | None, as_json: bool) -> int:
 
 def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool) -> int:
     from harness.artifact import load_artifact
+    from harness.board.text import clean
     from harness.plan import encode_plan
-    from harness.sandbox.text import clean
 
     if key is None:
         raise UsageError("nothing was built for this record, so there is no generated code to show")
@@ -47,11 +52,12 @@ def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool)
         artifact = load_artifact(workspace.artifacts / key)
     except ArtifactError as error:
         raise UsageError(f"its artifact is not in {workspace.artifacts} any more ({error}): submit again") from None
-    texts = {
+    parts: dict[str, Mapping[str, object]] = {
         "triton": dict(artifact.sources),
         "ttir": {f"{k.facts.name} {key}": k.source.ttir for key, k in artifact.kernels.items()},
         "plan": {shape: encode_plan(plan) for shape, plan in artifact.plans.items()},
-    }[part]
+    }
+    texts = parts[part]
     if as_json:
         print_json(texts)
     elif part == "plan":
@@ -62,15 +68,13 @@ def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool)
     return 0
 
 
-def _render_plans(plans: object) -> list[object]:
+def _render_plans(plans: Mapping[str, Plan]) -> list[object]:
     from rich.text import Text
 
-    from harness.plan import ConstantStep, LaunchStep, Plan
+    from harness.plan import ConstantStep, LaunchStep
 
-    assert isinstance(plans, dict) or hasattr(plans, "items")
     lines: list[object] = []
     for shape, plan in plans.items():
-        assert isinstance(plan, Plan)
         lines.append(Text(shape, "bold"))
         for index, step in enumerate(plan.steps):
             origin = " (at import)" if index < plan.import_steps else ""

@@ -24,6 +24,7 @@ from harness.sandbox import Level
 from harness.spec import Problem, Season
 
 SAMPLED_PROGRAMS = 24
+MAX_WHERE_CHARACTERS = 20_000
 STATUSES = ("done", "out_of_bounds", "unsupported", "fault", "timeout")
 
 
@@ -161,14 +162,15 @@ def _conclude(session: _Session, result: CaseResult, answer: dict[str, Any], out
     """Turn the runner's answer, and the judge's word on its outputs, into the case's result."""
     status, told = answer["status"], text(answer, "reason", 2000)
     where = answer.get("where")
-    fields = {"where": where if isinstance(where, dict) and len(str(where)) < 20_000 else {}}
+    if isinstance(where, dict) and len(str(where)) < MAX_WHERE_CHARACTERS:
+        result = replace(result, where=where)
     if status in ("out_of_bounds", "fault"):
-        return replace(result, status="failed", reason=status, message=told, **fields)
+        return replace(result, status="failed", reason=status, message=told)
     if status == "timeout":
         told = told or f"it did not finish within {session.season.budgets.case_replay_s:g} s"
-        return replace(result, reason="too_slow_on_cpu", message=told, **fields)
+        return replace(result, reason="too_slow_on_cpu", message=told)
     if status == "unsupported":
-        return replace(result, reason="not_interpretable", message=told, **fields)
+        return replace(result, reason="not_interpretable", message=told)
     judgement = session.judge.compare(
         result.case.sizes, result.case.distribution, result.seed, outputs, sampled=result.sampled
     )

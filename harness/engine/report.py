@@ -36,7 +36,9 @@ def report_verdict(verdict: Verdict) -> VerdictRecord:
 
 def report_build(artifact: Artifact, budget_s: float) -> BuildRecord:
     """Return what the build cost: each shape with its trace and the kernels that it was the first to launch."""
-    manifest, shapes, seen = artifact.manifest, {}, set()
+    manifest = artifact.manifest
+    shapes: dict[str, float] = {}
+    seen: set[str] = set()
     wall_s = manifest.import_cost.wall_s
     for shape, plan in artifact.plans.items():
         new = {launch.kernel for launch in plan.launches} - seen

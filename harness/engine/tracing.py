@@ -116,13 +116,13 @@ def _describe(problem: Problem, shape: str, case: Case) -> dict[str, Any]:
 def _follow(worker: WorkerJob, request: TraceRequest, listener: Listener) -> _Progress:
     progress = _Progress()
     for event in worker.events():
-        kind, shape = event.get("event"), event.get("shape")
+        kind, shape = event.get("event"), text(event, "shape", 200)
         cost = BuildCost(number(event, "cpu_s"), number(event, "wall_s"))
         if kind == "imported":
             progress.imported = cost
             progress.warnings += _texts(event.get("warnings"))
-        elif kind == "failed" and (shape is None or shape in request.shapes):
-            progress.failures.setdefault(shape or "", event)
+        elif kind == "failed" and (not shape or shape in request.shapes):
+            progress.failures.setdefault(shape, event)
             progress.running = [s for s in progress.running if s != shape]
         elif kind == "start" and shape in request.shapes and shape not in progress.running:
             progress.running.append(shape)

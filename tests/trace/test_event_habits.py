@@ -11,7 +11,7 @@ def test_plainest(trace: Trace) -> None:
     plan = traced.plan()
     assert ops(plan) == ["aten.empty_like.default", "launch _helion_add_one"]
     (launch,) = plan.launches
-    assert (launch.origin, launch.grid, launch.line) == ("helion", (4, 1, 1), 22)
+    assert (launch.origin, launch.grid, launch.line) == ("helion", (4, 1, 1), 21)
     assert [(a.name, a.type, a.value) for a in launch.args] == [("x", "*fp32", Tensor(0)), ("out", "*fp32", Tensor(1))]
     assert "def _helion_add_one(" in traced.source(launch)
     kernel = traced.kernel(launch)
