@@ -186,7 +186,7 @@ def grows(evidence: Evidence) -> str | None:
     for dim, axis in enumerate(evidence.axes):
         errors = error_by_chunk(evidence, dim, axis)
         nonzero = [error for error in errors if error > 0]
-        if len(nonzero) < 4 or nonzero[-1] < 10 * nonzero[0] or not _rises(nonzero):
+        if len(nonzero) < 3 or nonzero[-1] < 10 * nonzero[0] or not _rises(nonzero):
             continue
         return (
             f"The error grows along {axis.label}, from {nonzero[0]:.1g} to {nonzero[-1]:.1g} (relative): what is "
@@ -229,7 +229,7 @@ def confined(evidence: Evidence) -> str | None:
                 f"Everything up to {axis.label}={first - 1} is right and what lies beyond that tile is not: check the "
                 f"offsets and the mask of the later tiles along {axis.label}."
             )
-    region = describe_region(evidence.wrong, evidence.axes)
+    region = describe_region(evidence.wrong, evidence.axes) if int(evidence.wrong.sum()) > 2 else None
     return f"All wrong elements have {region}; everything else is right." if region else None
 
 

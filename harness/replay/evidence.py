@@ -70,10 +70,11 @@ def centred(difference: torch.Tensor) -> bool:
 
 
 def error_by_chunk(evidence: Evidence, dim: int, axis: AxisLabel) -> list[float]:
-    """Return the relative error of each chunk along an axis; nothing for fewer than four chunks."""
-    if axis.chunk is None or axis.size < 4 * axis.chunk:
+    """Return the relative error of each chunk along an axis, 0 where all of it is right; nothing for under 3 chunks."""
+    if axis.chunk is None or axis.size < 3 * axis.chunk:
         return []
-    pairs = zip(
-        torch.split(evidence.got, axis.chunk, dim), torch.split(evidence.expected, axis.chunk, dim), strict=True
-    )
-    return [distance(got, expected) if bool(expected.any()) else 0.0 for got, expected in pairs]
+    parts = (torch.split(tensor, axis.chunk, dim) for tensor in (evidence.got, evidence.expected, evidence.wrong))
+    return [
+        distance(got, expected) if bool(wrong.any()) and bool(expected.any()) else 0.0
+        for got, expected, wrong in zip(*parts, strict=True)
+    ]

@@ -87,9 +87,9 @@ def _confinement(present: torch.Tensor, axis: AxisLabel) -> str | None:
         share = f" (the first {count} of {axis.size})" if first == 0 else share
         return f"{axis.label}={first}..{last}{share}"
     steps = {after - before for before, after in pairwise(positions)}
-    if len(steps) == 1:
-        return f"every {steps.pop()}th {axis.label} from {first} on"
-    return f"{count} of {axis.size} positions along {axis.label}"
+    if len(steps) == 1 and count > 2:
+        return f"{axis.label}={first}, {positions[1]}, ... {last} (one in {steps.pop()})"
+    return None
 
 
 def boundary(mask: torch.Tensor, dim: int, axis: AxisLabel) -> tuple[str, int, int] | None:

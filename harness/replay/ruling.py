@@ -150,7 +150,8 @@ def _evidence(comparison: Comparison, inputs: dict[str, torch.Tensor]) -> Eviden
 
 
 def _region(comparison: Comparison, mask: torch.Tensor) -> str:
-    region = None if comparison.compared is not None else describe_region(mask, comparison.axes)
+    one = int(mask.sum()) == 1  # its place is all there is to say
+    region = None if one or comparison.compared is not None else describe_region(mask, comparison.axes)
     return f", all with {region}" if region else ""
 
 
