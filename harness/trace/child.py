@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
         arguments: the path of the request (JSON) and of the folder to write to.
     """
     started_s = time.perf_counter()
-    gc.disable()  # imports make a million objects that all stay; searching them for garbage again and again is for nothing
+    gc.disable()  # imports make a million objects that stay: no garbage to search for, again and again
     emit = open_protocol()
     request_path, out_dir = arguments
     request = json.loads(Path(request_path).read_text(encoding="utf-8"))

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from harness.errors import ToolchainError
 from harness.target import Target
@@ -20,8 +21,8 @@ from harness.trace.described_triton import install_triton
 
 CUDA_VERSION = "13.0"
 
-# c10::DeviceType, and the registry of device guards that c10 looks operators' devices up in.
-_CUDA_TYPE, _META_TYPE, _DEVICE_TYPES = 1, 14, 22
+# c10::DeviceType::CUDA, and the registry in which c10 looks up a device type's guard.
+_CUDA_TYPE = 1
 _GUARD_REGISTRY = "_ZN3c104impl26device_guard_impl_registryE"
 
 
@@ -76,18 +77,25 @@ def _install_torch_answers(target: Target) -> None:
 
 
 def _install_device_guard() -> None:
-    """Let a CPU-only torch handle fake CUDA tensors in operators that are written in C++.
+    """Let torch handle fake CUDA tensors without a CUDA device, in operators written in C++ too.
 
-    Such a build has no device guard for CUDA, so copy_, indexing or contiguous refuse CUDA tensors even when they
-    are fake. The guard of the meta device does nothing, which is right here. A CUDA build keeps its own.
+    Both steps are what torch does of itself in a CUDA build that finds no GPU: a device guard that does nothing, and
+    fake tensor modes that do not start a device for a constant. A CPU build has no guard to replace, so it is given
+    one that reports no devices; a build that has one need not be asked whether there is a GPU.
 
     Raises:
-        ToolchainError: this torch has no such registry.
+        ToolchainError: this torch keeps its guards elsewhere.
     """
-    library = Path(torch.__file__).parent / "lib" / "libc10.so"
+    library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libc10.so"))
     try:
-        registry = (ctypes.c_void_p * _DEVICE_TYPES).in_dll(ctypes.CDLL(str(library)), _GUARD_REGISTRY)
-    except (OSError, ValueError) as error:
-        raise ToolchainError(f"torch {torch.__version__} has no device guard registry as expected: {error}") from None
-    if not registry[_CUDA_TYPE]:
-        registry[_CUDA_TYPE] = registry[_META_TYPE]
+        registry = (ctypes.c_void_p * (_CUDA_TYPE + 1)).in_dll(library, _GUARD_REGISTRY)
+    except ValueError:
+        raise ToolchainError(f"torch {torch.__version__} has no registry of device guards where we know it") from None
+    no_devices = ctypes.CFUNCTYPE(ctypes.c_int8)(lambda: 0)
+    methods = (ctypes.c_void_p * 64)(*[ctypes.cast(no_devices, ctypes.c_void_p).value] * 64)
+    guard = (ctypes.c_void_p * 1)(ctypes.addressof(methods))
+    registry[_CUDA_TYPE] = ctypes.addressof(guard)
+    torch._C._ensureCUDADeviceGuardSet()  # asks for the number of devices, and puts the guard that does nothing
+    if registry[_CUDA_TYPE] == ctypes.addressof(guard):
+        raise ToolchainError(f"torch {torch.__version__} does not replace the device guard where there is no GPU")
+    FakeTensorMode.avoid_device_init = property(lambda mode: True)  # type: ignore[method-assign,assignment]
