@@ -99,7 +99,7 @@ def _queries_and_keys(
         case "wide_queries":
             return q, normalize(k, dim=-1)
         case "aligned":
-            direction = 2 * _normal((B, 1, H, K), generator)
+            direction = _normal((B, 1, H, K), generator)
             q, k = q + direction, k + direction
     return normalize(q, dim=-1), normalize(k, dim=-1)
 

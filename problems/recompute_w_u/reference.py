@@ -91,7 +91,7 @@ def _keys(size: tuple[int, ...], distribution: str, generator: torch.Generator) 
     if distribution == "hackathon-2026":
         return k / math.sqrt(K)
     if distribution == "aligned":
-        k = k + 2 * _normal((B, 1, H, K), generator)
+        k = k + _normal((B, 1, H, K), generator)
     return normalize(k, dim=-1)
 
 
