@@ -176,5 +176,5 @@ def _conclude(session: _Session, result: CaseResult, answer: dict[str, Any], out
     )
     if judgement.passed:
         return replace(result, status="passed", judgement=judgement)
-    told = f"{judgement.message} {judgement.likely_cause or ''}".strip()
-    return replace(result, status="failed", reason=str(judgement.reason), message=told, judgement=judgement)
+    reason = str(judgement.reason)
+    return replace(result, status="failed", reason=reason, message=judgement.message, judgement=judgement)

@@ -114,12 +114,17 @@ def judge_results(results: tuple[CaseResult, ...]) -> Verdict:
     """Return the verdict on what the check gave: the first failure decides, else how many tests passed."""
     for result in results:
         if result.status == "failed":
-            return judge_replay(result.reason, result.message, result.case.id, _details(result))
+            return judge_replay(result.reason, _explain(result), result.case.id, _details(result))
     tests = [result for result in results if result.case.role == "test"]
     passed = [result for result in tests if result.status == "passed"]
     missing = next((result for result in tests if result.status != "passed"), None)
     why = f"{missing.case.id}: {missing.message}" if missing else ""
     return judge_checked(len(passed), len(tests), why)
+
+
+def _explain(result: CaseResult) -> str:
+    cause = result.judgement.likely_cause if result.judgement else None
+    return f"{result.message}\nLikely cause: {cause}" if cause else result.message
 
 
 def _details(result: CaseResult) -> dict[str, object]:
