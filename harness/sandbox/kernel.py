@@ -5,7 +5,7 @@ It runs in the launcher, before untrusted code does, and is imported by name wit
 """
 
 # Imported by the launcher, for which pathlib costs too much.
-# ruff: noqa: PTH112
+# ruff: noqa: PTH112, PTH123
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
-CLONE_NEWNS = 0x00020000
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442  # the same numbers on every architecture
+_OPEN_TREE_CLONE, _AT_EMPTY_PATH, _MOVE_FROM_DESCRIPTOR, _AT_FDCWD = 1, 0x1000, 4, -100
+_MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID, _MOUNT_ATTR_IDMAP = 0x1, 0x2, 0x00100000
 
 _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 36, 38, 22, 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # the same numbers on every architecture
@@ -45,6 +48,10 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
 
 
+class _MountAttributes(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "namespace")]
+
+
 class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_uint16), ("filter", ctypes.c_void_p)]
 
@@ -62,7 +69,7 @@ def _prctl(option: int, value: object, what: str, more: object = 0) -> None:
 
 def unshare_mounts() -> None:
     """Give this process a mount namespace of its own, from which nothing propagates."""
-    _check(_libc.unshare(CLONE_NEWNS), "unshare")
+    _check(_libc.unshare(_CLONE_NEWNS), "unshare")
     attach(None, "/", MS_REC | MS_PRIVATE)
 
 
@@ -70,6 +77,45 @@ def attach(source: str | None, target: str, flags: int, kind: str | None = None,
     """Mount a file system, or change a mount, as mount(2) does."""
     arguments = [None if text is None else os.fsencode(text) for text in (source, target, kind, data)]
     _check(_libc.mount(*arguments[:3], ctypes.c_ulong(flags), arguments[3]), f"mount on {target}")
+
+
+def attach_as(source: int, target: str, uid: int) -> None:
+    """Mount an open file or folder, read-only, with what its owner owns shown as owned by `uid`.
+
+    Raises:
+        OSError: the file system or the kernel cannot; the message says what to do instead.
+    """
+    namespace = _owner_namespace(os.stat(source), uid)
+    attributes = _MountAttributes(_MOUNT_ATTR_IDMAP | _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID, 0, 0, namespace)
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    tree = _check(_libc.syscall(_OPEN_TREE, source, b"", _OPEN_TREE_CLONE | _AT_EMPTY_PATH), "open_tree")
+    what = f"{target} is closed to other users (chmod o+rX it) and cannot be opened to one"
+    _check(_libc.syscall(_MOUNT_SETATTR, tree, b"", _AT_EMPTY_PATH, ctypes.byref(attributes), size), what)
+    where = (_AT_FDCWD, os.fsencode(target), _MOVE_FROM_DESCRIPTOR)
+    _check(_libc.syscall(_MOVE_MOUNT, tree, b"", *where), "move_mount")
+    os.close(tree)
+    os.close(namespace)
+
+
+def _owner_namespace(owner: os.stat_result, uid: int) -> int:
+    """A user namespace in which an owner's ids stand for `uid`. It lives as long as its descriptor."""
+    ready, ready_end = os.pipe()
+    holder = os.fork()
+    if holder == 0:
+        _libc.unshare(_CLONE_NEWUSER)
+        os.write(ready_end, b"x")
+        _libc.pause()
+    os.read(ready, 1)
+    try:
+        for name, number in (("uid_map", owner.st_uid), ("gid_map", owner.st_gid)):
+            with open(f"/proc/{holder}/{name}", "w", encoding="ascii") as file:
+                file.write(f"{number} {uid} 1")
+        return os.open(f"/proc/{holder}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.kill(holder, 9)
+        os.waitpid(holder, 0)
+        os.close(ready)
+        os.close(ready_end)
 
 
 def adopt_orphans() -> None:

@@ -14,7 +14,7 @@ is imported only where it is needed, because every launch pays for them.
 """
 
 # Pathlib would cost more than the rest of a launch.
-# ruff: noqa: PTH103, PTH112, PTH116, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH103, PTH110, PTH112, PTH116, PTH118, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _launch(request: dict[str, Any], filter_fd: int, ready: int, lifeline: int) 
     if request["drop"] and os.geteuid() == 0:
         uid = _free_uid()
         _hand_over(request["scratch"], uid)
-        _expose([*request["paths"], request["scratch"]])
+        _expose(request["paths"], request["scratch"], uid)
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")  # when the machine runs out of memory, this is what should go
     os.chdir(request["scratch"] if request["level"] != "strict" else "/")
@@ -99,39 +99,51 @@ def _limit(limits: list[tuple[int, int]]) -> None:
         resource.setrlimit(number, (value, value))
 
 
-def _expose(paths: list[str]) -> None:
-    """Make paths reachable for another uid that lie under folders closed to it, such as root's home.
+def _expose(paths: list[str], scratch: str, uid: int) -> None:
+    """Let `uid` read paths that are closed to it, or lie under folders that are, such as root's home.
 
-    In a mount namespace of our own, an empty folder covers each closed one, with only these paths put back.
+    In a mount namespace of our own, an empty folder covers each closed folder, with only these paths put back;
+    and a path that is itself closed is mounted over itself with its owner shown as `uid`.
     """
-    closed = {path: top for path in {*paths, *map(os.path.realpath, paths)} if (top := _closed_folder(path))}
-    if not closed:
+    reached = {*paths, *map(os.path.realpath, paths), scratch}
+    hidden = {path: top for path in reached if (top := _closed_folder(path))}
+    unreadable = {path for path in paths if _is_unreadable(path)}
+    if not hidden and not unreadable:
         return
     kernel = _import_kernel()
     try:
         kernel.unshare_mounts()
     except OSError:
-        raise OSError(f"{min(closed)} lies under {closed[min(closed)]}, which is closed to other users") from None
-    descriptors = {path: os.open(path, os.O_PATH) for path in sorted(closed)}
-    tops = set(map(os.path.realpath, closed.values()))
+        raise OSError(f"{min({*hidden, *unreadable})} is closed to other users: chmod o+rX it") from None
+    descriptors = {path: os.open(path, os.O_PATH) for path in sorted({*hidden, *unreadable})}
+    tops = set(map(os.path.realpath, hidden.values()))
     for top in tops:
         kernel.attach("tmpfs", top, kernel.MS_NOSUID | kernel.MS_NODEV, "tmpfs", "mode=755,size=1m")
     for path, descriptor in descriptors.items():
-        if not os.path.lexists(path):
+        if path in hidden and not os.path.lexists(path):
             _make_mount_point(path, os.path.isdir(f"/proc/self/fd/{descriptor}"))
-            kernel.attach(f"/proc/self/fd/{descriptor}", path, kernel.MS_BIND | kernel.MS_REC)
+            if path not in unreadable:
+                kernel.attach(f"/proc/self/fd/{descriptor}", path, kernel.MS_BIND | kernel.MS_REC)
+        if path in unreadable:
+            kernel.attach_as(descriptor, path, uid)
         os.close(descriptor)
     for top in tops:
         kernel.attach(None, top, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY)
 
 
 def _closed_folder(path: str) -> str | None:
+    """The first folder on the way to a path that other users cannot pass."""
     folder = "/"
     for part in os.path.dirname(path).split("/")[1:]:
         if not os.stat(folder).st_mode & 0o001:
             return folder
         folder = os.path.join(folder, part)
     return None if os.stat(folder).st_mode & 0o001 else folder
+
+
+def _is_unreadable(path: str) -> bool:
+    needed = 0o005 if os.path.isdir(path) else 0o004
+    return os.path.exists(path) and os.stat(path).st_mode & needed != needed
 
 
 def _make_mount_point(path: str, is_folder: bool) -> None:
@@ -170,7 +182,9 @@ def _become(request: dict[str, Any], uid: int | None, filter_fd: int) -> None:
     if request["level"] == "restricted":
         with open(filter_fd, "rb") as file:
             program = file.read()
-        kernel.restrict_files([*request["paths"], f"/proc/{os.getpid()}"], [request["scratch"], "/dev/null"])
+        kernel.restrict_files(
+            [*request["system"], *request["paths"], f"/proc/{os.getpid()}"], [request["scratch"], "/dev/null"]
+        )
         kernel.install_filter(program)
     os.execve(request["argv"][0], request["argv"], request["environment"])  # noqa: S606
 

@@ -100,7 +100,8 @@ def spawn(
             "parent": os.getpid(),
             "drop": level is not Level.NONE,
             "scratch": str(scratch.absolute()),
-            "paths": [*(str(mount.source.absolute()) for mount in mounts), *_system_paths(level)],
+            "paths": [str(mount.source.absolute()) for mount in mounts],
+            "system": list(_SYSTEM_PATHS),
             "limits": _rlimits(limits),
             "processes": limits.processes,
             "argv": list(command),
@@ -172,10 +173,6 @@ def _filtered(level: Level) -> bool:
 
 def _signals_stay_inside(level: Level) -> bool:
     return level is Level.STRICT or os.geteuid() == 0 or kernel.landlock_abi() >= kernel.SIGNAL_SCOPE_ABI
-
-
-def _system_paths(level: Level) -> tuple[str, ...]:
-    return _SYSTEM_PATHS if level is Level.RESTRICTED else ()
 
 
 def _environment(level: Level, scratch: Path, extra: Mapping[str, str]) -> dict[str, str]:
