@@ -104,11 +104,17 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 def shape_names(shapes: Sequence[dict[str, int]]) -> list[str]:
     """Name shapes by the axes in which they differ: "B1 T64", "B2 T512"."""
-    return short_names(["_".join(f"{axis}{size}" for axis, size in shape.items()) for shape in shapes])
+    axes = telling_axes(shapes)
+    return [" ".join(f"{axis}{shape[axis]}" for axis in axes if axis in shape) for shape in shapes]
+
+
+def telling_axes(shapes: Sequence[dict[str, int]]) -> list[str]:
+    """Return the axes in which some shapes differ; all of them if they differ in none."""
+    axes = list(dict.fromkeys(axis for shape in shapes for axis in shape))
+    return [axis for axis in axes if len({shape.get(axis) for shape in shapes}) > 1] or axes
 
 
 def common_axes(shapes: Sequence[dict[str, int]]) -> str:
-    """Write what `shape_names` leaves out: the axes that are equal in all shapes, "K=64 V=64"."""
-    first = shapes[0] if len(shapes) > 1 else {}
-    shared = {axis: size for axis, size in first.items() if all(shape.get(axis) == size for shape in shapes)}
-    return "" if len(shared) == len(first) else " ".join(f"{axis}={size}" for axis, size in shared.items())
+    """Write the axes that `telling_axes` leaves out, with their one size: "K=64 V=64"."""
+    telling = telling_axes(shapes)
+    return " ".join(f"{axis}={size}" for axis, size in (shapes[0] if shapes else {}).items() if axis not in telling)

@@ -62,7 +62,6 @@ def checked(team: str = "acme", minute: float = 0, **changes: Any) -> Record:
     benchmarks = tuple(CaseRecord(shape_id(s), "benchmark", s, "model", "built") for s in BENCHMARKS)
     finished = {
         "state": "finished",
-        "finished": "2027-01-15T12:00:30Z",
         "verdict": CHECKED,
         "artifact_key": "cd" * 32,
         "cases": tests + benchmarks,
@@ -73,7 +72,8 @@ def checked(team: str = "acme", minute: float = 0, **changes: Any) -> Record:
         "stages": (StageRecord("trace", 6.0, 9.0), StageRecord("assemble", 7.0, 13.5), StageRecord("replay", 5.0, 9.5)),
         "unranked_reason": "no GPU",
     }
-    return submitted(team, minute, **{**finished, **changes})
+    record = submitted(team, minute, **{**finished, **changes})
+    return record if "finished" in changes else dataclasses.replace(record, finished=f"{record.created[:-3]}30Z")
 
 
 def passed(team: str, score_us: float, minute: float = 0, **changes: Any) -> Record:

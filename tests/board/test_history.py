@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import dataclasses
+
+from harness.board.history import Change, list_changes
+from harness.store import Previous
+from harness.store.record import BuildRecord
+from tests.store.samples import checked, incorrect, passed
+
+
+def changes(now, last=None, best=None):
+    return list_changes(now, Previous(last, best))
+
+
+def other_source(record):
+    return dataclasses.replace(record, source_sha256="ef" * 32)
+
+
+def test_a_first_record_has_nothing_to_compare_with():
+    assert changes(checked()) == ()
+
+
+def test_the_same_again_says_so_and_no_more():
+    assert changes(passed("acme", 10, 1), passed("acme", 10.05)) == (
+        Change("last", "source", "", "the same, byte for byte"),
+    )
+
+
+def test_a_failure_names_the_verdict_the_case_and_its_error():
+    found = changes(other_source(incorrect(minute=1)), checked())
+    case = incorrect().verdict.case
+    assert found == (
+        Change("last", "verdict", "CHECKED", "INCORRECT", False),
+        Change("last", f"case {case}", "passed", "failed", False),
+        Change("last", f"error of {case}", "0.45 times the tolerance", "1,742 times the tolerance", False),
+    )
+    assert [c.better for c in changes(other_source(checked(minute=1)), incorrect())] == [True, True, True]
+
+
+def test_times_are_compared_with_the_last_and_the_best():
+    now, last, best = other_source(passed("acme", 10, 2)), passed("acme", 12, 1), passed("acme", 8, 0)
+    found = changes(now, last, best)
+    assert [(c.since, c.before, c.after, c.better) for c in found if c.subject == "score"] == [
+        ("last", "12.00 µs", "10.00 µs (-16.7%)", True),
+        ("best", "8.000 µs", "10.00 µs (+25.0%)", False),
+    ]
+    assert len([c for c in found if c.subject.startswith("case ")]) == 6
+
+
+def test_the_best_is_not_told_twice():
+    last = passed("acme", 12, 1)
+    assert {c.since for c in changes(passed("acme", 10, 2), last, last)} == {"last"}
+
+
+def test_times_of_another_setting_are_not_compared():
+    found = changes(other_source(passed("acme", 10, 1)), passed("acme", 20, problem_version="0"))
+    assert found == (Change("last", "setting", "problem version 0, now 1", "times are not comparable"),)
+
+
+def test_compile_time_registers_and_spills_are_told():
+    before = checked()
+    kernel = dataclasses.replace(before.kernels[0], registers=128, stack_bytes=16)
+    now = other_source(checked(minute=1, kernels=(kernel, *before.kernels[1:]), build=BuildRecord(60.0, 30.0, 720.0)))
+    place = f"of chunk_h_kernel in {kernel.shape_id}"
+    assert changes(now, before) == (
+        Change("last", "compile time (CPU)", "22 s", "60 s", False),
+        Change("last", f"registers {place}", "96", "128"),
+        Change("last", f"spilled bytes {place}", "0", "16", False),
+    )
+
+
+def test_noise_in_compile_time_is_not_told():
+    now = other_source(checked(minute=1, build=dataclasses.replace(checked().build, cpu_s=24.0)))
+    assert changes(now, checked()) == ()

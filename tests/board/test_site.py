@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from harness.board.site import Season, export_site, record_page, render_site, slug
+from harness.errors import UsageError
+from tests.board.hostile import HOSTILE, hostile_record
+from tests.board.season import SEASON, make_season
+from tests.store.samples import checked, incorrect, passed
+
+VOID = {"meta", "link", "br", "img", "rect", "path", "input", "hr"}
+NOW = "2027-01-20T12:00:00Z"
+
+
+class Page(HTMLParser):
+    """The elements, links and text of a page; an element left open or closed twice fails."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == [], f"left open: {self._open}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag, self.getpos()
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    @property
+    def words(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.text))
+
+
+@pytest.fixture(scope="module")
+def site() -> dict[str, str]:
+    return render_site([*make_season(), hostile_record()], SEASON, generated=NOW)
+
+
+@pytest.fixture(scope="module")
+def pages(site) -> dict[str, Page]:
+    return {name: Page(content) for name, content in site.items() if name.endswith(".html")}
+
+
+def test_there_is_a_page_for_the_season_every_board_and_every_record(site):
+    records = make_season()
+    names = set(render_site(records, SEASON, generated=NOW))
+    boards = {"chunk_fwd_h-b200-closed", "chunk_fwd_o-b200-closed", "causal_conv1d-b200-closed"}
+    expected = {f"boards/{board}.{kind}" for board in boards for kind in ("html", "csv", "json")}
+    expected |= {f"records/{record.id}.html" for record in records}
+    assert names == expected | {"index.html", "style.css"}
+
+
+def test_no_page_runs_or_loads_anything(site, pages):
+    for name, page in pages.items():
+        for tag, attributes in page.tags:
+            assert tag not in ("script", "iframe", "object", "embed", "img", "form", "base", "style"), (name, tag)
+            assert not [a for a in attributes if a.startswith("on") or a == "style"], (name, attributes)
+            for link in ("href", "src", "action", "srcset", "data"):
+                assert not re.match(r"\s*([a-z]+:|//)", attributes.get(link) or "") or attributes[link] == "data:,"
+        assert "default-src 'none'" in next(a["content"] for t, a in page.tags if "http-equiv" in a)
+    assert not re.search(r"url\(|@import|https?:", site["style.css"])
+
+
+def test_every_link_leads_to_a_page_of_the_site(site, pages):
+    count = 0
+    for name, page in pages.items():
+        for _, attributes in page.tags:
+            target = attributes.get("href")
+            if target and target != "data:,":
+                resolved = (Path("/") / name).parent.joinpath(unquote(target)).as_posix()
+                path = re.sub(r"/[^/]+/\.\./", "/", resolved).lstrip("/")
+                assert path in site, (name, target)
+                count += 1
+    assert count > 500
+
+
+def test_hostile_text_is_text(site, pages):
+    page = pages[f"boards/{'chunk_fwd_h-b200-closed'}.html"]
+    assert "<script>alert(1)</script>" in page.words
+    (record_page,) = [p for n, p in pages.items() if n.startswith("records/") and "[blink]rich[/blink]" in p.words]
+    assert record_page.words.count("<script>alert(1)</script>") > 20
+    assert "{{ 7*7 }}" in record_page.words
+    for name, content in site.items():
+        if name.endswith(".html"):
+            assert all(c == "\n" or c == "\t" or c.isprintable() for c in content), name
+            content.encode()
+
+
+def test_the_season_page_shows_leaders_and_empty_problems(pages):
+    words = pages["index.html"].words
+    assert "Helion season, spring 2027" in words
+    assert "Per-group quantisation to fp8 range fp8_quant No submission yet." in words
+    assert "No ranked entry yet." in words
+    assert "closes 2027-03-01" in words
+
+
+def test_a_board_page_tells_ranked_from_checked(pages):
+    words = pages["boards/chunk_fwd_h-b200-closed.html"].words
+    ranked, rest = words.split("Not ranked", 1)
+    unranked, elsewhere = rest.split("Other settings", 1)
+    assert "2=" in ranked
+    assert "same source as warp wizards" in ranked
+    assert "laptop only" not in ranked
+    assert "laptop only" in unranked
+    assert "built, checked in part: no GPU" in unranked
+    assert "old timers PASSED 15.00 helion 1.4.0, now 1.5.0" in elsewhere
+    assert "within 0.5% of the leader of their group" in elsewhere
+
+
+def test_a_record_page_tells_everything(pages):
+    by_title = {next(t for t in p.text if t.strip()): p for n, p in pages.items() if n.startswith("records/")}
+    failed = by_title["INCORRECT: acme, chunk_fwd_h"].words
+    for told in (
+        "2048 of 8192 elements wrong (25.0%)",
+        "h[0, 1, 0, 3, 5]",
+        "return chunk_h(k, w, u, g)",
+        "in custom_kernel",
+        "INCORRECT",
+        "K=64 V=64 in every case.",
+        "Since this team's last record",
+        "22 s of CPU",
+    ):
+        assert told in failed, told
+    spilling = by_title["CHECKED: first timers, chunk_fwd_h"].words
+    assert "Spilled registers live in slow memory" in spilling
+    assert "autotune_effort was ignored." in spilling
+    assert "This submission is being evaluated." in by_title["SUBMITTED: bolt, chunk_fwd_h"].words
+
+
+def test_a_trend_is_drawn_where_there_are_scores(site):
+    assert "<figure" in site["boards/chunk_fwd_h-b200-closed.html"]
+    assert "<figure" not in site["boards/chunk_fwd_o-b200-closed.html"], "one score is no trend"
+    assert "<figure" not in site["boards/causal_conv1d-b200-closed.html"]
+
+
+def test_export_writes_and_rewrites_without_touching_other_files(tmp_path):
+    (tmp_path / "CNAME").write_text("board.example")
+    for _ in range(2):
+        files = export_site([checked()], tmp_path / "a" / "..", SEASON, generated=NOW)
+    assert all(file.exists() for file in files)
+    assert (tmp_path / "CNAME").exists()
+    assert "CHECKED" in files[-1].read_text()
+
+
+def test_export_into_a_file_is_refused(tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(UsageError, match=r"the site cannot be written to .*taken"):
+        export_site([], tmp_path / "taken", SEASON)
+
+
+def test_a_site_without_records_or_details():
+    files = render_site([], Season("Quiet season"), generated=NOW)
+    assert set(files) == {"index.html", "style.css"}
+    assert "0 teams, 0 submissions" in files["index.html"]
+
+
+def test_hostile_names_make_harmless_files():
+    record = passed("acme", 1.0, problem="../../etc/passwd", target=HOSTILE, division="..")
+    names = set(render_site([record], SEASON, generated=NOW))
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?", name) and ".." not in name for name in names)
+    assert len({slug("a b"), slug("a-b"), slug("a/b"), slug("a  b")}) == 4
+    assert slug("..") not in ("", ".", "..")
+    assert len(slug("x" * 500)) < 100
+
+
+def test_the_record_pages_hold_no_source(site):
+    """The submission's code stays hidden; only the lines of its own traceback are shown."""
+    assert "artifact" in "".join(site.values()).lower()
+    assert not any("def custom_kernel" in content for content in site.values())
+
+
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("there is no Chromium on this machine")
+    return playwright.sync_playwright(), chromium
+
+
+@pytest.mark.browser
+def test_pages_fit_a_phone_in_light_and_dark(tmp_path):
+    driver, chromium = browser()
+    long_name, hostile = incorrect("a team with a rather long name, " + "x" * 90), hostile_record()
+    wanted = {record_page(long_name), record_page(hostile), "index", "boards/chunk_fwd_h-b200-closed"}
+    files = export_site([long_name, hostile, *make_season()], tmp_path, SEASON, generated=NOW)
+    chosen = [file for file in files if file.relative_to(tmp_path).with_suffix("").as_posix() in wanted]
+    chosen = [file for file in chosen if file.suffix == ".html"] + [file for file in files if file.suffix == ".html"][
+        2:6
+    ]
+    assert len(chosen) == 8
+    flags = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    with driver as playwright:
+        chrome = playwright.chromium.launch(
+            executable_path=chromium, args=[*flags.split(), "--disable-component-update", "--disable-sync"]
+        )
+        colours = {}
+        for scheme in ("light", "dark"):
+            page = chrome.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+            problems, requests = [], []
+            page.on("console", lambda message, problems=problems: problems.append(message.text))
+            page.on("request", lambda request, requests=requests: requests.append(request.url))
+            for file in chosen:
+                page.goto(file.as_uri())
+                assert page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
+            colours[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert problems == []
+            assert all(url.startswith(("file:", "data:")) for url in requests)
+            page.close()
+        chrome.close()
+    assert colours["light"] != colours["dark"]

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import dataclasses
+import io
+
+import pytest
+from rich.console import Console
+
+from harness.board import list_changes, rank, render_board, render_record
+from harness.store import Previous
+from harness.store.record import KernelRecord, OutputError
+from tests.board.hostile import HOSTILE, hostile_record
+from tests.store.samples import checked, incorrect, passed, submitted
+
+BOARD = ("chunk_fwd_h", "b200", "closed")
+
+
+def show(renderable, width=120, color=False):
+    console = Console(file=io.StringIO(), width=width, force_terminal=color, color_system="standard" if color else None)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+def board(*records, noise=0.005):
+    return rank(records, *BOARD, noise=noise)
+
+
+def test_a_board_shows_places_gaps_times_and_the_setting():
+    text = show(
+        render_board(
+            board(passed("acme", 23.41), passed("bolt", 23.45, 1), passed("slow", 250.0, 2)), title="State pass"
+        )
+    )
+    assert "State pass  chunk_fwd_h · b200 · closed division" in text
+    assert "problem version 1, evaluator 0.1.0, helion 1.5.0, torch 2.13.0, triton 3.7.1" in text
+    rows = [line.split() for line in text.splitlines()]
+    assert "1= acme 23.41 5.853 23.41 93.64 50.0%".split() == next(r for r in rows if "acme" in r)[:7]
+    assert "1= bolt 23.45 +0.2% +0.2% 5.862 23.45 93.80 50.0%".split() == next(r for r in rows if "bolt" in r)[:9]
+    assert next(r for r in rows if "slow" in r)[:4] == ["3", "slow", "250.0", "10.7x"]
+    assert "B1 T64 H1  B2 T512 H3  B2 T1024 H3" in text
+    assert "= tied: within 0.5% of the group's leader" in text
+
+
+def test_a_board_lists_unranked_and_other_settings_apart():
+    text = show(render_board(board(passed("acme", 9, 1), checked("bolt", 2), passed("old", 1, 0, problem_version="0"))))
+    ranked, rest = text.split("Not ranked")
+    unranked, elsewhere = rest.split("Other settings (not comparable, so not mixed in)")
+    assert "acme" in ranked
+    assert "bolt" not in ranked
+    assert "CHECKED" in unranked
+    assert "checked on CPU: no GPU" in unranked
+    assert "problem version 0, now 1" in elsewhere
+
+
+def test_an_empty_board_says_what_ranking_needs():
+    assert "No ranked entry yet: ranking needs a replay on the target's GPU." in show(render_board(board(checked())))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_narrow_terminal_loses_columns_not_places_or_ids(width):
+    record = passed("acme", 23.41)
+    text = show(render_board(board(record, passed("bolt", 30, 1))), width)
+    assert record.id in text
+    assert "23.41" in text
+    assert "…" not in text
+    assert all(len(line) <= width for line in text.splitlines())
+
+
+def test_a_failure_is_told_in_the_first_screen():
+    first = show(render_record(incorrect())).splitlines()[:14]
+    for told in (
+        "INCORRECT  chunk_fwd_h · b200 · closed · acme",
+        "Output h differs from the second chunk on: is the state carried over?",
+        "case B1_T128_H2_K64_V64",
+        "2048 of 8192 elements wrong (25.0%); largest error 1.8, 1,742 times the tolerance; relative L2 error 0.38",
+        "h[0, 1, 0, 3, 5]: got 0.25, expected 2",
+        "41  return chunk_h(k, w, u, g)  in custom_kernel",
+    ):
+        assert any(told in line for line in first), told
+
+
+def test_a_nan_is_the_largest_error():
+    nan = float("nan")
+    errors = (OutputError("h", 1e-4, 1e-3, 1e-4, 0.5, 0, 8), OutputError("v", nan, nan, nan, nan, 3, 8))
+    cases = (dataclasses.replace(checked().cases[0], status="failed", errors=errors),)
+    assert "nan !" in show(render_record(checked(cases=cases)))
+
+
+def test_alarming_numbers_are_marked_and_explained():
+    bad = KernelRecord("B1_T64_H1_K64_V64", "k", 255, 192, 231_424, 4, 4, 0.125, 11.2, True)
+    text = show(render_record(checked(kernels=(*checked().kernels, bad))))
+    assert "255 !     192 !" in text
+    assert "12% !" in text
+    assert "Spilled registers live in slow memory" in text
+    assert "226 KiB" in text
+    fine = show(render_record(checked()))
+    assert "!" not in fine
+    assert "Spilled" not in fine
+
+
+def test_a_record_shows_budget_stages_environment_and_changes():
+    record, last = passed("acme", 10, 1), passed("acme", 20)
+    text = show(render_record(record, changes=list_changes(record, Previous(last, last))))
+    assert "build 22 s of CPU, 3% of the 720 s budget" in text
+    assert "trace 6.0 s · assemble 7.0 s · replay 5.0 s" in text
+    assert "helion 1.5.0, torch 2.13.0, triton 3.7.1" in text
+    assert "20.00 µs  10.00 µs (-50.0%)" in text
+    assert "9.950 to 10.05" in text
+
+
+def test_an_unranked_time_says_why_and_a_submitted_record_has_no_verdict():
+    assert "10.00 µs  not ranked: clocks not locked" in show(
+        render_record(passed("acme", 10, ranked=False, unranked_reason="clocks not locked"))
+    )
+    assert show(render_record(submitted())).startswith("SUBMITTED")
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_hostile_text_does_nothing_to_a_terminal(width):
+    record = hostile_record()
+    renderables = (
+        render_record(record, changes=list_changes(record, Previous(hostile_record(), passed("acme", 1)))),
+        render_board(board(record, passed("acme", 1), noise=0.0), title=HOSTILE, team=record.team),
+    )
+    for renderable in renderables:
+        text = show(renderable, width)
+        assert "\x1b" not in text
+        assert all(c == "\n" or c.isprintable() for c in text)
+        assert "alert" in text
+        coloured = show(renderable, width, color=True)
+        assert "\x1b[5m" not in coloured, "rich markup in a name was obeyed"
+        assert "\x1b]" not in coloured
