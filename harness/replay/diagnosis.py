@@ -8,7 +8,7 @@ no sentence is better than a wrong one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 
 import torch
@@ -26,50 +26,10 @@ from harness.replay.evidence import (
 )
 from harness.replay.place import AxisLabel, boundary, describe_region, projection
 
-_EXP_LIMIT = 88.72  # exp of more than this is infinite in float32
-
 
 def diagnose(evidence: Evidence) -> str | None:
     """Return the likely cause of wrong finite values, None where nothing can be told."""
     return next((sentence for heuristic in HEURISTICS if (sentence := heuristic(evidence))), None)
-
-
-def diagnose_unwritten(mask: torch.Tensor, axes: Sequence[AxisLabel]) -> str | None:
-    """Return the likely cause of unwritten elements."""
-    if bool(mask.all()):
-        return "No kernel writes this output: is the tensor that is returned the one that the kernel stores to?"
-    for dim, axis in enumerate(axes):
-        positions = projection(mask, dim).nonzero().flatten().tolist()
-        count, first = len(positions), positions[0]
-        if count == axis.size or positions[-1] - first + 1 != count:
-            continue
-        if count == 1 and axis.chunk is None:
-            return f"{axis.label}={first} is never written: the grid or an offset leaves it out."
-        if first == axis.size - count and axis.chunk == 1:
-            chunks = "chunk is" if count == 1 else f"{count} chunks are"
-            return f"The last {chunks} never written (of {axis.size}): the loop over chunks ends early."
-        if first == axis.size - count:
-            return (
-                f"The tail along {axis.label} (from {first} on) is never written: the grid or the mask doesn't cover "
-                f"all {axis.size} positions."
-            )
-    return None
-
-
-def diagnose_not_finite(evidence: Evidence, not_finite: torch.Tensor) -> str | None:
-    """Return the likely cause of NaN or infinity."""
-    names = [axis.label for axis in evidence.axes]
-    for name, tensor in evidence.inputs.items():
-        # A gate or another exponent has fewer axes than the output: one value for a whole row.
-        if not tensor.is_floating_point() or not 1 < tensor.dim() < not_finite.dim() or not names:
-            continue
-        spread = float(tensor.max() - tensor.min())
-        if spread > _EXP_LIMIT:
-            return (
-                f"exp may have overflowed: values of {name} differ by up to {spread:.0f}, and exp of more than 88.7 is "
-                f"infinite in float32. Take differences before exp, and mask before exp rather than after it."
-            )
-    return None
 
 
 def all_zero(evidence: Evidence) -> str | None:
@@ -153,17 +113,15 @@ def scaled(evidence: Evidence) -> str | None:
         return None
     if abs(factor + 1) < 0.01:
         return f"{evidence.name} has its sign flipped."
-    return (
-        f"Every element is the expected one times {factor:.4g}{_known_factor(factor, evidence.axes)}: a scale is wrong."
-    )
+    sizes = {size for tensor in (evidence.got, *evidence.inputs.values()) for size in tensor.shape if size > 2}
+    known = next((text for size in sorted(sizes) if (text := _known_factor(factor, size))), "")
+    return f"Every element is the expected one times {factor:.4g}{known}: a scale is wrong."
 
 
-def _known_factor(factor: float, axes: Sequence[AxisLabel]) -> str:
-    for axis in axes:
-        for power, written in ((0.5, "1/2"), (-0.5, "-1/2"), (1, "1"), (-1, "-1")):
-            if axis.size > 2 and math.isclose(factor, axis.size**power, rel_tol=2e-3):
-                return f" (the size of {axis.label}, {axis.size}, to the power {written})"
-    return ""
+def _known_factor(factor: float, size: int) -> str:
+    powers = {"^(1/2)": 0.5, "^(-1/2)": -0.5, "^-1": -1.0}
+    fitting = (text for text, power in powers.items() if math.isclose(factor, size**power, rel_tol=2e-3))
+    return next((f", which is {size}{text}" for text in fitting), "")
 
 
 def at_boundaries(evidence: Evidence) -> str | None:
@@ -211,8 +169,8 @@ def not_carried(evidence: Evidence) -> str | None:
         if 1 <= start <= 2 and all(flags[start:]):
             first = "first chunk is" if start == 1 else f"first {start} chunks are"
             return (
-                f"Only the {first} right, every later one is wrong ({axis.label} from {start * axis.chunk} on): the "
-                f"state isn't carried over from chunk to chunk, or not as it should be."
+                f"Only the {first} right, every later one is wrong ({axis.label} from {start * axis.chunk} on): what "
+                f"is carried from chunk to chunk is lost or wrong. Check the state, its decay and its update."
             )
     return None
 
@@ -231,6 +189,20 @@ def confined(evidence: Evidence) -> str | None:
             )
     region = describe_region(evidence.wrong, evidence.axes) if int(evidence.wrong.sum()) > 2 else None
     return f"All wrong elements have {region}; everything else is right." if region else None
+
+
+def offset(evidence: Evidence) -> str | None:
+    """Off by an amount that is the same all along some axes."""
+    difference = evidence.got - evidence.expected
+    size = float(torch.linalg.vector_norm(difference))
+    labels = [
+        axis.label
+        for dim, axis in enumerate(evidence.axes)
+        if axis.size >= 8 and float(torch.linalg.vector_norm(difference - difference.mean(dim, True))) < 1e-3 * size
+    ]
+    if not labels:
+        return None
+    return f"Off by an amount that doesn't depend on {' or '.join(labels)}: a term such as a bias is missing or wrong."
 
 
 def rounded(evidence: Evidence) -> str | None:
@@ -282,4 +254,5 @@ HEURISTICS: tuple[Callable[[Evidence], str | None], ...] = (
     grows,
     not_carried,
     confined,
+    offset,
 )

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+# In the order in which they are reported where several hold: an earlier one is the likelier cause of a later one.
 Reason = Literal[
     "malformed_output",
     "wrong_arity",
@@ -23,20 +24,6 @@ Reason = Literal[
     "wrong_values",
     "relative_error",
 ]
-
-# In the order in which they are reported when several hold: an earlier one is the likelier cause of a later one.
-REASONS: tuple[Reason, ...] = (
-    "malformed_output",
-    "wrong_arity",
-    "wrong_dtype",
-    "wrong_shape",
-    "wrong_strides",
-    "input_modified",
-    "unwritten",
-    "not_finite",
-    "wrong_values",
-    "relative_error",
-)
 
 
 @dataclass(frozen=True)
@@ -88,7 +75,7 @@ class Judgement:
     Attributes:
         status: "passed" or "failed".
         outputs: one report per output; empty where the outputs were refused before any comparison.
-        reason: one of `REASONS`, None if passed.
+        reason: a `Reason`, None if passed.
         message: what differed, in a sentence or two for the submission's author; empty if passed.
         likely_cause: what probably went wrong, where that can be told.
     """

@@ -11,8 +11,9 @@ import math
 import torch
 
 from harness.replay.compare import Comparison, compare_output
-from harness.replay.diagnosis import diagnose, diagnose_not_finite, diagnose_unwritten
+from harness.replay.diagnosis import diagnose
 from harness.replay.evidence import Evidence
+from harness.replay.holes import diagnose_not_finite, diagnose_unwritten
 from harness.replay.inputs import Sample
 from harness.replay.judgement import Judgement, Reason, failed
 from harness.replay.place import axis_labels, describe_region, place
@@ -112,7 +113,8 @@ def _find_not_finite(comparison: Comparison, inputs: dict[str, torch.Tensor]) ->
         f"{where}, expected {expected}; {_share(report.not_finite_elements, report.total_elements)} elements of "
         f"{report.name} are NaN or infinite{_region(comparison, comparison.not_finite)}"
     )
-    return "not_finite", message, diagnose_not_finite(_evidence(comparison, inputs), comparison.not_finite)
+    cause = diagnose_not_finite(inputs, comparison.not_finite, comparison.expected)
+    return "not_finite", message, cause
 
 
 def _find_wrong(comparison: Comparison, inputs: dict[str, torch.Tensor]) -> Finding | None:

@@ -9,8 +9,9 @@ import torch
 
 from harness.replay import diagnosis
 from harness.replay.compare import compare_output
-from harness.replay.diagnosis import HEURISTICS, diagnose, diagnose_not_finite, diagnose_unwritten
+from harness.replay.diagnosis import HEURISTICS, diagnose
 from harness.replay.evidence import Evidence
+from harness.replay.holes import diagnose_not_finite, diagnose_unwritten
 from harness.replay.place import AxisLabel
 from harness.spec import Tolerance
 
@@ -119,7 +120,7 @@ MISTAKES = {
     "known factor": (
         evidence(EXPECTED * V**0.5),
         "scaled",
-        "Every element is the expected one times 5.657 (the size of v, 32, to the power 1/2): a scale is wrong.",
+        "Every element is the expected one times 5.657, which is 32^(1/2): a scale is wrong.",
     ),
     "rounded to bfloat16": (
         evidence(EXPECTED.bfloat16().double()),
@@ -158,14 +159,14 @@ MISTAKES = {
     "state not carried": (
         evidence(edited(lambda got: got[:, CHUNK:].add_(normal(AXES, 5)[:, CHUNK:]))),
         "not_carried",
-        "Only the first chunk is right, every later one is wrong (t from 64 on): the state isn't carried over from "
-        "chunk to chunk, or not as it should be.",
+        "Only the first chunk is right, every later one is wrong (t from 64 on): what is carried from chunk to "
+        "chunk is lost or wrong. Check the state, its decay and its update.",
     ),
     "state not carried, seen in the state": (
         evidence(edited(lambda got: got[:, 2:].add_(normal(STATE_AXES, 5)[:, 2:]), STATE), STATE, STATE_AXES),
         "not_carried",
-        "Only the first 2 chunks are right, every later one is wrong (chunk from 2 on): the state isn't carried over "
-        "from chunk to chunk, or not as it should be.",
+        "Only the first 2 chunks are right, every later one is wrong (chunk from 2 on): what is carried from chunk "
+        "to chunk is lost or wrong. Check the state, its decay and its update.",
     ),
     "second tile": (
         evidence(edited(lambda got: got[..., 16:].add_(1))),
@@ -185,13 +186,22 @@ MISTAKES = {
     ),
 }
 
+MISTAKES["bias forgotten"] = (
+    evidence(EXPECTED - torch.linspace(1, 2, V)),
+    "offset",
+    "Off by an amount that doesn't depend on t: a term such as a bias is missing or wrong.",
+)
+MISTAKES["small bias"] = (
+    evidence(EXPECTED + 3e-3),
+    "offset",
+    "Off by an amount that doesn't depend on t or v: a term such as a bias is missing or wrong.",
+)
+
 # failures of which nothing can be told
 UNTOLD = {
     "random": evidence(normal(AXES, 7)),
     "a few anywhere": evidence(edited(lambda got: got.flatten()[::977].add_(1))),
     "a term missing everywhere": evidence(EXPECTED + 0.3 * normal(AXES, 8)),
-    "a bias everywhere": evidence(EXPECTED + 0.3),
-    "a small bias everywhere": evidence(EXPECTED + 3e-3),
     "two values exchanged": evidence(EXPECTED.roll(5, 3)),
     "reversed in time": evidence(EXPECTED.flip(1)),
 }
@@ -217,6 +227,7 @@ def test_every_heuristic_is_tried_and_speaks_only_where_it_should(heuristic):
         "constant": {"zeros"},
         "shifted": {"batch offset forgotten"},
         "low_precision": {"rounded to bfloat16", "rounded to float16"},
+        "offset": {"second tile", "halo of three", "last of each chunk", "one row"},
         "not_carried": {"drift", "halo of three"},
         "confined": {"halo of three", "last of each chunk", "drift", "state not carried"}
         | {"state not carried, seen in the state", "batch offset forgotten", "head offset forgotten"},
@@ -259,10 +270,19 @@ def test_unwritten(axes, change, sentence):
 
 
 def test_exp_that_overflows():
-    steep = INPUTS | {"g": -torch.arange(T, dtype=torch.float32)[None, :, None].expand(B, T, H).contiguous()}
-    mask = torch.ones(EXPECTED.shape, dtype=torch.bool)
-    found = diagnose_not_finite(evidence(EXPECTED, inputs=steep), mask)
+    everywhere = torch.ones(EXPECTED.shape, dtype=torch.bool)
+    steep = -torch.arange(T, dtype=torch.float32)[None, :, None].expand(B, T, H)
+    found = diagnose_not_finite(INPUTS | {"g": steep}, everywhere, EXPECTED)
     assert found.startswith("exp may have overflowed: values of g differ by up to 255")
-    assert diagnose_not_finite(evidence(EXPECTED), mask) is None
-    large = INPUTS | {"x": INPUTS["x"] * 1e4}
-    assert diagnose_not_finite(evidence(EXPECTED, inputs=large), mask) is None
+    assert diagnose_not_finite(INPUTS, everywhere, EXPECTED) is None
+    assert diagnose_not_finite(INPUTS | {"x": INPUTS["x"] * 1e4, "w": torch.ones(4, V)}, everywhere, EXPECTED) is None
+    chunked = torch.ones(STATE.shape, dtype=torch.bool)
+    long = -torch.arange(512, dtype=torch.float32)[None, :, None].expand(B, 512, H)
+    assert diagnose_not_finite({"g": long}, chunked, STATE).startswith("exp may have overflowed: values of g")
+
+
+def test_division_by_zero():
+    expected = EXPECTED * (EXPECTED > 0)
+    found = diagnose_not_finite(INPUTS, expected == 0, expected)
+    assert found == "NaN or infinity stands only where 0 is expected: a division by zero without its guard?"
+    assert diagnose_not_finite(INPUTS, torch.ones_like(expected, dtype=torch.bool), expected) is None
