@@ -1,0 +1,132 @@
+"""The input generators: form, determinism, and what each distribution promises."""
+
+import itertools
+
+import pytest
+import torch
+
+from tests.problems.specification import GATED, NAMES, Case, cases_tested, draw, expected, problem, specification
+
+SMALL = {
+    "causal_conv1d": {"B": 2, "D": 12, "S": 40, "W": 4},
+    "fp8_quant": {"tokens": 6, "hidden": 256, "group": 64},
+} | dict.fromkeys(GATED, {"B": 2, "T": 128, "H": 3, "K": 32, "V": 16})
+
+EVERY_DISTRIBUTION = [(name, d) for name in NAMES for d in problem(name).distribution_names]
+
+
+@pytest.mark.parametrize(("name", "distribution"), EVERY_DISTRIBUTION)
+def test_inputs_and_outputs_have_the_declared_form(name, distribution):
+    case, spec = Case(SMALL[name], distribution), problem(name)
+    inputs = draw(name, case)
+    declared = [tensor for tensor in spec.inputs if not tensor.buffer]
+    for tensor, right in zip(inputs, declared, strict=True):
+        assert tuple(tensor.shape) == right.sizes(spec.values(case.shape)), right.name
+        assert tensor.dtype == getattr(torch, right.dtype), right.name
+        assert tensor.is_contiguous(), right.name
+        assert tensor.isfinite().all(), right.name
+    outputs = expected(name, case, inputs)
+    assert [tuple(out.shape) for out in outputs] == list(spec.output_sizes(case.shape))
+    assert all(out.dtype == torch.float64 and out.isfinite().all() for out in outputs)
+
+
+@pytest.mark.parametrize(("name", "distribution"), EVERY_DISTRIBUTION)
+def test_the_seed_alone_decides(name, distribution):
+    case = Case(SMALL[name], distribution)
+    first = draw(name, case, seed=1)
+    torch.manual_seed(99)  # the global generator must not matter
+    again, other = draw(name, case, seed=1), draw(name, case, seed=2)
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not all(torch.equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_generator_gives_new_inputs_each_time(name):
+    generator = torch.Generator().manual_seed(3)
+    spec = problem(name)
+    first, second = (specification(name).generate(SMALL[name], spec.default_distribution, generator) for _ in range(2))
+    assert not torch.equal(first[0], second[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_distributions_differ(name):
+    """No name of task.yml may fall through to another's inputs; only the event's may equal the default."""
+    drawn = {d: draw(name, Case(SMALL[name], d)) for d in problem(name).distribution_names if d != "hackathon-2026"}
+    for (one, left), (two, right) in itertools.combinations(drawn.items(), 2):
+        same = all(torch.equal(a, b) for a, b in zip(left, right, strict=True))
+        assert not same, f"{one} and {two} are the same"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_distribution_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} has no distribution 'modle'"):
+        draw(name, Case(SMALL[name], "modle"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_distribution_but_the_events_is_tested(name):
+    tested = {case.distribution for case in cases_tested(name)}
+    assert tested == set(problem(name).distribution_names) - {"hackathon-2026"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("distribution", ["tiny"])
+def test_tiny_outputs_are_hidden_from_the_elementwise_tolerance(name, distribution):
+    """The reason for the relative cap: without it, zeros would pass."""
+    case = Case(SMALL[name], distribution)
+    out = expected(name, case, draw(name, case))[-1]  # the values' output comes last in every problem
+    if name != "fp8_quant":  # its scale is compared without an absolute tolerance
+        assert out.abs().max() < 0.01
+
+
+# --- what gated inputs promise ---
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_log_decays_fall_from_the_start_of_each_chunk(name):
+    for distribution in problem(name).distribution_names:
+        g = draw(name, Case(SMALL[name], distribution))[-1].unflatten(1, (-1, 64))
+        assert (g[:, :, 0] <= 0).all()
+        assert (g.diff(dim=2) <= 0).all()
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_model_gates_have_heads_that_remember_and_heads_that_forget(name):
+    """Per input, not on average: a seed must not be able to draw a problem without a recurrence."""
+    shape = {"B": 1, "T": 128, "H": 3, "K": 16, "V": 16}
+    for seed in range(50):
+        g = draw(name, Case(shape, "model"), seed)[-1]
+        kept_over_a_chunk = g[0, 63].exp()
+        assert kept_over_a_chunk.max() > 0.02
+        assert kept_over_a_chunk.min() < 1e-3
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_keys_have_length_one(name):
+    k = draw(name, Case(SMALL[name], "model"))[1 if name == "chunk_fwd_o" else 0]
+    assert torch.allclose(k.norm(dim=-1), torch.tensor(1.0))
+
+
+def test_states_of_the_output_pass_are_never_zero_by_default():
+    h = draw("chunk_fwd_o", Case(SMALL["chunk_fwd_o"], "model"))[3]
+    assert (h.flatten(3).norm(dim=3) > 1).all()
+
+
+def test_given_matrix_is_unit_lower_triangular():
+    for distribution in problem("recompute_w_u").distribution_names:
+        A = draw("recompute_w_u", Case(SMALL["recompute_w_u"], distribution))[3]
+        chunks = A.unflatten(1, (-1, 64)).movedim(3, 1)
+        assert torch.equal(chunks, chunks.tril())
+        assert (chunks.diagonal(dim1=-2, dim2=-1) == 1).all()
+
+
+# --- what fp8_quant's promise ---
+
+
+def test_some_groups_are_zero_and_some_are_below_the_least_scale():
+    case = Case(SMALL["fp8_quant"], "zero_groups")
+    zero = draw("fp8_quant", case)[0].unflatten(1, (-1, 64)).abs().amax(2) == 0
+    assert 0 < zero.sum() < zero.numel()
+    largest = draw("fp8_quant", Case(SMALL["fp8_quant"], "below_eps"))[0].unflatten(1, (-1, 64)).abs().amax(2)
+    assert (largest < 1e-10).any()
+    assert (largest > 1e-10).any()
