@@ -32,7 +32,7 @@ _HOST_READS = {
     "_unique2": "unique()",
 }
 _NO_VALUE = re.compile(r"can't be converted to numpy|Cannot access data pointer|meta tensor|numpy\(\) ", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\x1b\[[0-9;]*[A-Za-z]")
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def classify(error: BaseException, path: str, target: Target, *, importing: bool) -> Failure:

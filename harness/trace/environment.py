@@ -35,11 +35,8 @@ def pin_triton() -> None:
 def environment_warnings(before: Mapping[str, str]) -> list[str]:
     """Return what to tell the author about the compiler variables that were set since `before`."""
     changed = sorted(name for name, value in os.environ.items() if before.get(name) != value)
-    warnings = [
+    return [
         f"environment variable {name} has no effect here: nothing is tuned, and Helion and Triton were imported before"
         for name in changed
         if name.startswith(_WITHOUT_EFFECT) and name not in _READ_LATE
     ]
-    if "HELION_INTERPRET" in changed:
-        warnings.append("HELION_INTERPRET makes kernels run as torch operators: the plan will show no Helion launch")
-    return warnings

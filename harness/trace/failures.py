@@ -24,6 +24,7 @@ REASONS = {
     "unsupported_dtype": "Use a dtype that the plan format knows.",
     "constant_too_large": "Compute the table on the device (arange, full, a kernel).",
     "helion_error": "Helion refused the kernel.",
+    "helion_interpreter": "Remove HELION_INTERPRET and ref_mode: the kernel itself must run.",
     "config_error": "Correct the helion.Config of the kernel for this shape.",
     "triton_error": "Triton refused the kernel.",
     "autotuning_refused": "Nothing is tuned in evaluation: give each kernel one config.",

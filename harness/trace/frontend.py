@@ -18,6 +18,7 @@ from triton.runtime.jit import JITFunction
 
 from harness.kernel import Option, kernel_key
 from harness.trace.failures import TraceError
+from harness.trace.written_arguments import written_arguments
 
 CONTROLS_OPTION = "--apply-controls "
 
@@ -41,12 +42,21 @@ class Specialisation:
 
 @dataclass(frozen=True)
 class KernelDocument:
-    """A kernel for the assembler: TTIR as text, the launch options that differ from Triton's defaults."""
+    """A kernel for the assembler.
+
+    Attributes:
+        ttir: the IR, as text without line information.
+        options: the launch options that differ from Triton's defaults.
+        name: the entry's symbol.
+        params: Triton types of the parameters, constants left out.
+        writes: for each parameter whether the kernel may write through it; for the recorder, not for the assembler.
+    """
 
     ttir: str
     options: dict[str, Option]
     name: str
     params: tuple[str, ...]
+    writes: tuple[bool, ...]
 
     @property
     def key(self) -> str:
@@ -101,11 +111,13 @@ def make_document(function: JITFunction, special: Specialisation, controls: dict
     stages: dict[str, Any] = {}
     backend.add_stages(stages, options, Language.TRITON)
     module = stages["ttir"](module, {})
+    params = tuple(kind for kind in flat_types(tuple(special.signature.values())) if kind != "constexpr")
     return KernelDocument(
         ttir=module.str_nodebug(),
         options=launch_options(options, backend.parse_options({}), controls),
         name=module.get_entry_func_name(),
-        params=tuple(kind for kind in flat_types(tuple(special.signature.values())) if kind != "constexpr"),
+        params=params,
+        writes=written_arguments(module, params),
     )
 
 

@@ -36,6 +36,7 @@ def install_helion(recorder: Recorder, target: Target, *, portable: bool) -> Non
             setattr(owner, name, _paused(recorder, getattr(owner, name)))
     BoundKernel.compile_config = _noting_files(recorder, BoundKernel.compile_config)
     BoundKernel.autotune = _chosen_config(recorder)
+    BoundKernel.run_ref = _refuse_interpreter
     base_search.BaseSearch.autotune = _refuse_search
     launcher._validate_resident_program_capacity = lambda *args, **kwargs: None  # occupancy is the assembler's
     if portable:
@@ -81,6 +82,11 @@ def _chosen_config(recorder: Recorder) -> Callable[..., Any]:
 
 def _refuse_search(search: Any, *args: Any, **kwargs: Any) -> Any:
     raise TraceError("autotuning_refused", f"{type(search).__name__} was run by the submission")
+
+
+def _refuse_interpreter(bound: Any, *args: Any) -> Any:
+    message = f"kernel {bound.kernel.name} would run as torch operators, in Helion's interpreter"
+    raise TraceError("helion_interpreter", message)
 
 
 def _dropping_keys(recorder: Recorder, target: Target, method: Callable[..., Any]) -> Callable[..., Any]:

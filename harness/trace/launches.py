@@ -66,18 +66,20 @@ class LaunchRecorder:
         if 0 in sizes:
             return  # as Triton's launcher: an empty grid launches nothing
         document = self._document(function, special)
-        types = special.signature
-        self._recorder.add_launch(
-            LaunchStep(
-                kernel=document.key,
-                source=self._source(function),
-                function=function.__name__,
-                grid=sizes,
-                args=tuple(self._arguments({name: (types[name], values[name]) for name in function.arg_names})),
-                origin="helion" if function.fn.__code__.co_filename in self._recorder.generated else "triton",
-                line=self._recorder.line(),
-            )
+        typed = {name: (special.signature[name], values[name]) for name in function.arg_names}
+        arguments = tuple(self._arguments(typed))
+        step = LaunchStep(
+            kernel=document.key,
+            source=self._source(function),
+            function=function.__name__,
+            grid=sizes,
+            args=arguments,
+            origin="helion" if function.fn.__code__.co_filename in self._recorder.generated else "triton",
+            line=self._recorder.line(),
         )
+        passed = (argument for argument in arguments if argument.type != "constexpr")
+        written = (a for a, writes in zip(passed, document.writes, strict=True) if writes)
+        self._recorder.add_launch(step, tuple(written))
 
     def _document(self, function: Any, special: Any) -> KernelDocument:
         key = special.key(function)

@@ -19,6 +19,7 @@ from triton.runtime.jit import JITCallable
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from harness.plan import (
+    Argument,
     ConstantStep,
     Descriptor,
     LaunchStep,
@@ -28,7 +29,6 @@ from harness.plan import (
     Tensor,
     TensorMeta,
     Value,
-    used_tensors,
 )
 from harness.plan.parse import MAX_CONSTANT_BYTES
 from harness.trace.blame import submission_line
@@ -115,9 +115,11 @@ class Recorder:
         """Number a tensor that the plan is given."""
         return self._number_new(tensor)
 
-    def add_launch(self, step: LaunchStep) -> None:
-        """Record a kernel launch. It may write every tensor that it is given."""
-        self.steps.append(Recorded(step, used_tensors(step)))
+    def add_launch(self, step: LaunchStep, written: tuple[Argument, ...]) -> None:
+        """Record a kernel launch, which writes the arguments `written` and no others."""
+        values = (argument.value for argument in written)
+        bases = (value.base if isinstance(value, Descriptor) else value for value in values)
+        self.steps.append(Recorded(step, tuple(base.number for base in bases if isinstance(base, Tensor))))
 
     def add_operation(self, function: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         """Record an operator call, if its results are the submission's."""

@@ -14,7 +14,7 @@ import torch
 SIZE = 64
 
 
-@helion.kernel(config=helion.Config(block_sizes=[16, 16], num_warps=4, num_stages=1), static_shapes=True)
+@helion.kernel(config=helion.Config(block_sizes=[16, 16], num_warps=4, num_stages=1), static_shapes=True)  # type: ignore[untyped-decorator]
 def _everything(x: torch.Tensor, y: torch.Tensor, scale: float) -> torch.Tensor:
     """Use what most kernels use: loops in loops, masks, products, reductions, libdevice, constants."""
     out = torch.empty_like(x)

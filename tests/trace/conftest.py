@@ -76,7 +76,7 @@ def trace(warm_tracer: subprocess.Popen[str], tmp_path: Path) -> Trace:
         path = SUBMISSIONS / f"{submission}.py"
         if "\n" in submission:
             path = tmp_path / "submission.py"
-            path.write_text(submission)
+            path.write_text(submission, errors="surrogateescape")
         out, events = tmp_path / "out", tmp_path / "events"
         document = request_document(path, shapes or {"S": inputs or ([256],)}, **request)
         print(

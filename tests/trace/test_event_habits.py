@@ -15,9 +15,13 @@ def test_plainest(trace: Trace) -> None:
     assert [(a.name, a.type, a.value) for a in launch.args] == [("x", "*fp32", Tensor(0)), ("out", "*fp32", Tensor(1))]
     assert "def _helion_add_one(" in traced.source(launch)
     kernel = traced.kernel(launch)
-    assert kernel["name"] == "_helion_add_one" and kernel["params"] == ["*fp32", "*fp32"]
-    assert kernel["options"] == {"num_stages": 1} and "loc(" not in kernel["ttir"]
-    assert plan.outputs == (1,) and plan.output_kind == "tensor" and not traced.warnings
+    assert kernel["name"] == "_helion_add_one"
+    assert kernel["params"] == ["*fp32", "*fp32"]
+    assert kernel["options"] == {"num_stages": 1}
+    assert "loc(" not in kernel["ttir"]
+    assert plan.outputs == (1,)
+    assert plan.output_kind == "tensor"
+    assert not traced.warnings
 
 
 def test_table_of_kernels_with_fallback(trace: Trace) -> None:
@@ -29,7 +33,8 @@ def test_table_of_kernels_with_fallback(trace: Trace) -> None:
 
 def test_lazy_kernels_and_decorator_in_a_variable(trace: Trace) -> None:
     plan = trace("lazy_kernels").plan()
-    assert plan.output_kind == "tuple" and plan.launches[0].grid == (2, 1, 1)
+    assert plan.output_kind == "tuple"
+    assert plan.launches[0].grid == (2, 1, 1)
 
 
 def test_first_of_several_configs(trace: Trace) -> None:
@@ -54,40 +59,47 @@ def test_work_at_import_is_part_of_every_call(trace: Trace) -> None:
     ]
     assert plan.import_steps == 4
     (constant,) = (step for step in plan.steps if isinstance(step, ConstantStep))
-    assert len(constant.data) == 256 and constant.line == 19
+    assert len(constant.data) == 256
+    assert constant.line == 18
 
 
 def test_cached_mask_and_torch_operators(trace: Trace) -> None:
     plan = trace("cached_mask", shapes={"A": ([40, 48],), "B": ([24, 48],)}).plan("B")
     names = ops(plan)
-    assert plan.import_steps == 0 and names.count("aten.tril.default") == 1
+    assert plan.import_steps == 0
+    assert names.count("aten.tril.default") == 1
     assert [n for n in names if n.startswith("launch")] == ["launch _helion_apply_mask", "launch _helion_row_sum"]
-    assert names[0] == "aten.constant_pad_nd.default" and names[-2:] == ["aten.cat.default", "aten._to_copy.default"]
+    assert names[0] == "aten.constant_pad_nd.default"
+    assert names[-2:] == ["aten.cat.default", "aten._to_copy.default"]
     assert plan.tensors[plan.outputs[0]].dtype == "bfloat16"
 
 
 def test_inline_triton(trace: Trace) -> None:
     traced = trace("inline_triton")
     (launch,) = traced.plan().launches
-    assert "arith.maxnumf" in traced.kernel(launch)["ttir"] and "tl.maximum" in traced.source(launch)
+    assert "arith.maxnumf" in traced.kernel(launch)["ttir"]
+    assert "tl.maximum" in traced.source(launch)
     assert ("bound", "fp32", 0.25) in [(a.name, a.type, a.value) for a in launch.args]
 
 
 def test_outputs_in_place_through_views(trace: Trace) -> None:
     plan = trace("in_place_views", [16, 256], [16, 256], [16, 4]).plan()
-    assert plan.inputs == (0, 1, 2) and plan.outputs == (1, 2)
+    assert plan.inputs == (0, 1, 2)
+    assert plan.outputs == (1, 2)
     assert ops(plan) == ["aten.view.default"] * 3 + ["launch _helion_quantise"]
 
 
 def test_dynamic_shapes_are_arguments(trace: Trace) -> None:
     plan = trace("dynamic_shapes", [100, 200], [100, 200]).plan()
     types = {a.name: (a.type, a.value) for a in plan.launches[0].args}
-    assert ("i32", 100) in types.values() and ("i32", 200) in types.values()
+    assert types["out_stride_0"] == ("i32", 200)
+    assert len(types) == 9
 
 
 def test_heuristics_choose_without_a_warning(trace: Trace) -> None:
     traced = trace("heuristics")
-    assert traced.plan().launches[0].origin == "helion" and traced.warnings == []
+    assert traced.plan().launches[0].origin == "helion"
+    assert traced.warnings == []
 
 
 def test_effort_without_config_is_not_tuned(trace: Trace) -> None:
@@ -111,7 +123,8 @@ def test_raw_triton_launches(trace: Trace) -> None:
         ("BLOCK", "constexpr", 128),
         ("EVEN", "constexpr", False),
     ]
-    assert add.origin == twice.origin == "triton" and (add.grid, twice.grid) == ((8, 1, 1), (16, 1, 1))
+    assert add.origin == twice.origin == "triton"
+    assert (add.grid, twice.grid) == ((8, 1, 1), (16, 1, 1))
     assert traced.kernel(add)["options"] == {"num_warps": 8, "num_stages": 2}
     assert traced.kernel(add)["params"] == ["*fp32", "*fp32", "i32", "fp32"]
     assert [a.type for a in twice.args] == ["*fp32", "i32", "constexpr", "constexpr"]  # 1 becomes a constant
@@ -120,10 +133,10 @@ def test_raw_triton_launches(trace: Trace) -> None:
 
 def test_tensor_descriptors_and_persistent_grid(trace: Trace) -> None:
     (launch,) = trace("descriptors", [256, 512]).plan().launches
-    assert launch.grid == (32, 1, 1) or launch.grid == (148, 1, 1)
+    assert launch.grid == (148, 1, 1)
     descriptors = [a for a in launch.args if isinstance(a.value, Descriptor)]
-    assert len(descriptors) == 2 and all(a.type.startswith("tensordesc<") for a in descriptors)
-    assert descriptors[0].value.shape == (256, 512) and descriptors[0].value.strides == (512, 1)
+    assert [(a.name, a.type) for a in descriptors] == [("out_desc", "tensordesc<fp32[64, 64]>")]
+    assert descriptors[0].value == Descriptor(Tensor(1), (256, 512), (512, 1), (64, 64))
 
 
 def test_environment_variables(trace: Trace) -> None:
@@ -177,7 +190,6 @@ def test_wrong_number_of_config_values(trace: Trace) -> None:
     assert failure["traceback"][-1]["text"] == "return copy(data[0])"
 
 
-def test_bool_for_a_list(trace: Trace) -> None:
-    failure = trace("bool_for_list").failure()
-    assert failure["reason"] == "config_error"
-    assert "Unexpected type for config['range_flattens'], expected list or None, got bool" in failure["message"]
+def test_bool_for_a_list_of_one(trace: Trace) -> None:
+    traced = trace("bool_for_list", ([128, 128], "float16"), ([128, 128], "float16"))
+    assert traced.plan().launches[0].origin == "helion"

@@ -5,6 +5,7 @@ Not part of the product. Reads a line per request, {"request": {...}, "out": fol
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -39,12 +40,14 @@ def _warm_up() -> None:
     session = Session(request, Path("/nowhere"))
     with session._recorder.recording():
         warm_up()
+    gc.collect()
+    gc.freeze()
 
 
 def _trace(job: dict[str, Any]) -> None:
     from harness.trace.described_gpu import install_gpu
 
-    with open(job["events"], "w", encoding="utf-8", buffering=1) as stream:
+    with Path(job["events"]).open("w", encoding="utf-8", buffering=1) as stream:
         try:
             install_gpu(load_target(job["request"]["target"]))
             child.trace(
