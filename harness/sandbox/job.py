@@ -7,7 +7,6 @@ comes out of the process is hostile text: it is cleaned, cut and counted here, a
 from __future__ import annotations
 
 import os
-import queue
 import selectors
 import threading
 import time
@@ -17,14 +16,12 @@ from types import TracebackType
 
 from harness.sandbox.contract import Exit, Level, Limits, Mount
 from harness.sandbox.meter import Meter, folder_bytes, free_bytes
+from harness.sandbox.output import Output
 from harness.sandbox.results import remove_tree
 from harness.sandbox.spawn import PRIVATE_HOME, Spawned, spawn
-from harness.sandbox.text import MAX_LINE_CHARACTERS, clean_bytes, clean_line
 
 _POLL_S = 0.05
 _CHUNK_BYTES = 1 << 16
-_STDERR_TAIL_BYTES = 1 << 16
-_MOST_LINES = 100_000
 _LOW_DISK_BYTES = 1 << 30
 _KILL_S = 5.0
 
@@ -68,8 +65,9 @@ def run(
     stdin: bytes = b"",
 ) -> tuple[str, Exit]:
     """Run a command in a sandbox to its end, as `start` does; return its standard output, cleaned, and its exit."""
-    arguments = {"level": level, "mounts": mounts, "scratch": scratch, "limits": limits}
-    with start(command, environment=environment, stdin=stdin, **arguments) as job:  # type: ignore[arg-type]
+    with start(
+        command, level=level, mounts=mounts, scratch=scratch, limits=limits, environment=environment, stdin=stdin
+    ) as job:
         output = "".join(f"{line}\n" for line in job.lines())
         return output, job.wait()
 
@@ -89,7 +87,7 @@ class Job:
         self._lock = threading.Lock()
         self._limit: str | None = None
         self._ended = False
-        self._output = _Output(limits.output_bytes)
+        self._output = Output(limits.output_bytes)
         self._exit: Exit | None = None
         self._thread = threading.Thread(target=self._watch, name="sandbox-watch", daemon=True)
         self._thread.start()
@@ -102,10 +100,8 @@ class Job:
         self._thread.join()
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of standard output, cleaned, as they come; end when the process does."""
-        while (line := self._output.lines.get()) is not None:
-            yield line
-        self._output.lines.put(None)  # for whoever asks again
+        """Return the lines of standard output, cleaned, as they come; end when the process does."""
+        return self._output.lines()
 
     def cpu_s(self) -> float:
         """Return the CPU seconds that the whole process tree has used so far."""
@@ -205,52 +201,10 @@ class Job:
             limit=self._limit,
             cpu_s=max(cpu_s, used.ru_utime + used.ru_stime),
             wall_s=time.monotonic() - self._started_s,
-            stderr=clean_bytes(bytes(self._output.stderr)),
+            stderr=self._output.stderr(),
             peak_memory_bytes=max(self._peak_bytes, used.ru_maxrss * 1024),
         )
         self._output.close()
-
-
-class _Output:
-    """What has come out of a process: lines for the reader, the tail of standard error, and how much of each."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self.lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self.stderr = bytearray()
-        self._left = {True: most_bytes, False: most_bytes}
-        self._lines_left = _MOST_LINES
-        self._partial = bytearray()
-
-    def take(self, chunk: bytes, *, is_stdout: bool) -> bool:
-        """Take a chunk in; tell whether that was still within bounds."""
-        over = len(chunk) > self._left[is_stdout]
-        chunk = chunk[: self._left[is_stdout]]
-        self._left[is_stdout] -= len(chunk)
-        if is_stdout:
-            self._take_lines(chunk)
-        else:
-            self.stderr += chunk
-            del self.stderr[:-_STDERR_TAIL_BYTES]
-        return not over and self._lines_left > 0
-
-    def _take_lines(self, chunk: bytes) -> None:
-        *whole, rest = chunk.split(b"\n")
-        for piece in whole:
-            self._partial += piece
-            self._put()
-        self._partial += rest
-        del self._partial[4 * MAX_LINE_CHARACTERS :]
-
-    def _put(self) -> None:
-        if self._lines_left > 0:
-            self.lines.put(clean_line(bytes(self._partial)))
-            self._lines_left -= 1
-        self._partial.clear()
-
-    def close(self) -> None:
-        if self._partial:
-            self._put()
-        self.lines.put(None)
 
 
 def _split(status: int) -> tuple[int | None, int | None]:

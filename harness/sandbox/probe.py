@@ -17,6 +17,7 @@ from harness.sandbox.strict import bubblewrap_options, find_bubblewrap, find_prl
 
 _LIMITS = Limits(wall_s=30, cpu_s=10, memory_bytes=512 * MIB, processes=16, file_bytes=MIB, scratch_bytes=16 * MIB)
 _GREETING = "ready"
+_PROC_SYS = Path("/proc/sys")
 _SWITCHES = (  # a file under /proc/sys, the content with which users may not make namespaces, the content to set
     ("kernel/unprivileged_userns_clone", "0", "1"),
     ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
@@ -101,7 +102,7 @@ def _missing_for_restricted() -> str | None:
 def _namespace_advice() -> str:
     for name, forbidding, allowing in _SWITCHES:
         try:
-            content = Path("/proc/sys", name).read_text(encoding="ascii").strip()
+            content = (_PROC_SYS / name).read_text(encoding="ascii").strip()
         except OSError:
             continue
         if content == forbidding:

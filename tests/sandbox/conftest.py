@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -41,7 +42,7 @@ def carry(request: pytest.FixtureRequest, level: str) -> Carry:
     def carry_out_and_look(program: str, **fields: object) -> Outcome:
         outcome = carry_it_out(Attack(program, level, **fields))  # type: ignore[arg-type]
         assert left_behind() == []
-        assert not os.path.exists(outcome.scratch)
+        assert not Path(outcome.scratch).exists()
         return outcome
 
     return carry_out_and_look

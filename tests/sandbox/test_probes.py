@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.attacks import HOSTILE, Outcome
+from tests.sandbox.attacks import HOSTILE, ORDINARY_UID, Attack, Outcome, carry_out
 from tests.sandbox.conftest import Carry
 
 SECRET = "the-token-that-nobody-may-see"
@@ -87,7 +88,14 @@ def host() -> Iterator[Host]:
             "mount": str(HOSTILE),
             "readable": str(HOSTILE / "probe.py"),
         }
+        bystander = subprocess.Popen(
+            ["/usr/bin/sleep", "600"],
+            env={"TOKEN": SECRET},
+            user=ORDINARY_UID if os.geteuid() == 0 else None,
+        )
         yield Host(told, listeners, folder)
+        bystander.kill()
+        bystander.wait()
 
 
 @pytest.fixture(scope="session")
@@ -120,3 +128,20 @@ def test_host_is_untouched(answers: dict[str, dict[str, str]], host: Host) -> No
     assert sorted(path.name for path in host.folder.iterdir()) == ["planted", "socket", "theirs.py", "writable"]
     assert (host.folder / "writable").read_text() == SECRET
     assert not (HOSTILE / "planted.py").exists()
+
+
+HARMLESS = (
+    "tcp udp abstract_stream abstract_datagram path_socket datagram_pair_redirected parent_environment "
+    "parent_descriptors parent_root anyones_environment planted_file neighbours_of_the_mount ptrace_own_child "
+    "make_setuid_program hidden_memory system_v_memory netlink own_environment"
+).split()
+
+
+def test_without_a_sandbox_the_same_attacks_succeed(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: it shows that a refusal above means something. At level none, those that do no harm."""
+    monkeypatch.setenv("SANDBOX_TEST_SECRET", SECRET)
+    outcome = carry_out(Attack("probe", "none", told={**host.told, "only": HARMLESS}, name_parent=True))
+    answers = json.loads(outcome.output)
+    refused = {name: answer for name, answer in answers.items() if "got" not in answer}
+    assert set(refused) == {"own_environment"}, refused  # no level hands the environment on
+    assert len(host.reached()) == 5
