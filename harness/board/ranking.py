@@ -191,8 +191,9 @@ def _preference(record: Record) -> tuple[bool, float]:
 
 
 def _why_unranked(record: Record) -> str:
-    meaning = {"CHECKED": "checked on CPU", "BUILT": "built, checked in part"}.get(record.kind, "")
-    return ": ".join(part for part in (meaning, record.unranked_reason or "") if part) or "not ranked"
+    if record.kind == "BUILT" and record.verdict and record.verdict.message:
+        return record.verdict.message
+    return record.unranked_reason or ("checked on a CPU" if record.kind == "CHECKED" else "not ranked")
 
 
 def _first_teams(shown: Sequence[Record]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from harness.board.text import magnitude, moment, percent
 from harness.store.record import CaseRecord, KernelRecord, OutputError, Record, WrongElement
 
-LOW_OCCUPANCY = 0.25
+LOW_OCCUPANCY = 0.125
 """Below this share of resident warps a kernel is marked: it hardly hides the latency of memory."""
 
 MAX_REGISTERS = 255
@@ -19,9 +19,25 @@ MAX_REGISTERS = 255
 
 
 def failing_cases(record: Record) -> tuple[CaseRecord, ...]:
-    """Return the cases that the verdict is about: the one that it names, or else every failed one."""
-    named = record.verdict.case if record.verdict else None
-    return tuple(case for case in record.cases if case.status == "failed" and named in (None, case.case_id))
+    """Return the failed cases that the verdict is about: the one that it names, or else all of them."""
+    failed = tuple(case for case in record.cases if case.status == "failed")
+    named = tuple(case for case in failed if record.verdict and case.case_id == record.verdict.case)
+    return named or failed
+
+
+def case_message(record: Record, case: CaseRecord) -> str:
+    """Return what a case says beyond the verdict's message."""
+    told = record.verdict.message if record.verdict else ""
+    return "" if case.message in told else case.message
+
+
+def verdict_place(record: Record) -> str:
+    """Say where a submission fell short: the stage, the case, the reason's code. Nothing if it did not."""
+    verdict = record.verdict
+    if verdict is None or record.accepted:
+        return ""
+    parts = [f"stage {verdict.stage}", f"case {verdict.case}" if verdict.case else "", verdict.reason]
+    return " · ".join(part for part in parts if part)
 
 
 def worst_error(case: CaseRecord) -> float | None:
@@ -44,7 +60,7 @@ def wrong_share(case: CaseRecord) -> float | None:
 def error_text(error: OutputError) -> str:
     """Say how far an output is off, in one line."""
     if not error.wrong_elements:
-        elements = "no element is wrong by itself"
+        elements = "no wrong element"
     else:
         share = percent(error.wrong_elements / error.total_elements) if error.total_elements else ""
         elements = f"{error.wrong_elements} of {error.total_elements} elements wrong ({share})"
@@ -98,7 +114,7 @@ def environment(record: Record) -> list[tuple[str, str]]:
         ("problem version", record.problem_version),
         ("evaluator", record.evaluator_version),
         ("toolchain", ", ".join(f"{tool} {version}" for tool, version in record.toolchain.items())),
-        ("machine", ", ".join(f"{name} {value}" for name, value in record.machine.items())),
+        ("machine", ", ".join(_machine_part(name, value) for name, value in record.machine.items())),
         ("sandbox", record.sandbox_level),
         ("submitted", f"{moment(record.created)} UTC"),
         ("finished", f"{moment(record.finished)} UTC" if record.finished else ""),
@@ -106,6 +122,12 @@ def environment(record: Record) -> list[tuple[str, str]]:
         ("artifact", (record.artifact_key or "")[:16]),
     ]
     return [(name, value) for name, value in pairs if value]
+
+
+def _machine_part(name: str, value: str | int) -> str:
+    if name.endswith("_bytes") and isinstance(value, int):
+        return f"{name.removesuffix('_bytes')} {value / 2**30:.0f} GiB"
+    return f"{name} {value}"
 
 
 def _nan_last(value: float) -> float:

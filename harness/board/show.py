@@ -14,6 +14,7 @@ from rich.text import Text
 from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.history import Change
 from harness.board.reading import (
+    case_message,
     element_text,
     environment,
     error_text,
@@ -23,6 +24,7 @@ from harness.board.reading import (
     register_bound,
     shape_text,
     spills,
+    verdict_place,
     worst_error,
     worst_relative_l2,
     wrong_share,
@@ -86,10 +88,9 @@ def render_verdict(record: Record) -> RenderableType:
         return Group(*parts)
     if verdict.message:
         parts.append(Text(clean(verdict.message, lines=True)))
-    where = [verdict.stage and f"stage {verdict.stage}", verdict.case and f"case {verdict.case}", verdict.reason]
-    parts.append(Text(clean(" · ".join(part for part in where if part)), "dim"))
-    for case in failing_cases(record):
-        parts.append(_render_failure(case))
+    if place := verdict_place(record):
+        parts.append(Text(clean(place), "dim"))
+    parts += [_render_failure(case, case_message(record, case)) for case in failing_cases(record)]
     if verdict.traceback:
         parts += [Text("\nIn the submission:", "bold"), _render_traceback(verdict.traceback)]
     return Group(*parts)
@@ -164,10 +165,10 @@ def _kernel_row(name: str, kernel: KernelRecord) -> Row:
     ]
 
 
-def _render_failure(case: CaseRecord) -> RenderableType:
+def _render_failure(case: CaseRecord, message: str) -> RenderableType:
     parts = [Text(f"\n{clean(shape_text(case.shape))}, inputs {clean(case.distribution)}", "bold")]
-    if case.message:
-        parts.append(Text(clean(case.message, lines=True)))
+    if message:
+        parts.append(Text(clean(message, lines=True)))
     for error in case.errors:
         parts.append(Text.assemble((f"{clean(error.output)}: ", "bold"), error_text(error)))
         parts += [Text(f"  {clean(error.output)}{element_text(e)}") for e in error.examples[:MAX_EXAMPLES]]

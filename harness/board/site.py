@@ -24,7 +24,8 @@ from harness.board.history import list_changes
 from harness.board.ranking import Board, rank
 from harness.board.trend import plot_trend
 from harness.errors import UsageError
-from harness.store.record import Record, Setting, utc_now
+from harness.store.ids import utc_now
+from harness.store.record import Record, Setting
 from harness.store.store import Previous
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -64,8 +64,11 @@ def magnitude(value: float | None) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """Write a share of one: 0.384 is "38.4%"."""
-    return "" if share is None else f"{100 * share:.{digits}f}%"
+    """Write a share of one: 0.384 is "38.4%", and what would round to nothing is "<0.1%"."""
+    if share is None:
+        return ""
+    least = 10.0**-digits
+    return f"<{least:g}%" if 0 < 100 * share < least / 2 else f"{100 * share:.{digits}f}%"
 
 
 def gap(share: float | None) -> str:
@@ -84,13 +87,7 @@ def size_bytes(value: int | None) -> str:
     """Write a size: "0", "512", "64 KiB"."""
     if value is None:
         return ""
-    return (
-        f"{value // 1024} KiB"
-        if value and value % 1024 == 0
-        else f"{value / 1024:.1f} KiB"
-        if value > 1024
-        else str(value)
-    )
+    return f"{value / 1024:.3g} KiB" if value >= 1024 else str(value)
 
 
 def short_names(names: Sequence[str]) -> list[str]:

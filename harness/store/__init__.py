@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.store.ids import new_record_id, utc_now
 from harness.store.record import (
     ACCEPTED,
     BuildRecord,
@@ -17,8 +18,6 @@ from harness.store.record import (
     WrongElement,
     decode_record,
     encode_record,
-    new_record_id,
-    utc_now,
 )
 from harness.store.store import Previous, Store, open_store
 

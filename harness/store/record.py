@@ -1,6 +1,6 @@
 """The record: everything that is known about one submission's evaluation, as it is stored and shown.
 
-This module owns the form: frozen dataclasses, the ids, the JSON document. It does not decide verdicts (`verdict`
+This module owns the form: frozen dataclasses and the JSON document. It does not decide verdicts (`verdict`
 does), compare records (`board` does) or touch a database. It imports the standard library only.
 
 A record holds other people's text: team names, error messages, traceback lines, kernel names. It is kept as it came;
@@ -12,10 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import secrets
-import time
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from typing import Any
 
 from harness.errors import StoreError
@@ -28,9 +25,8 @@ STATES = ("submitted", "finished", "interrupted")
 ACCEPTED = ("PASSED", "CHECKED", "BUILT")
 """Verdict kinds that a board shows. Only a PASSED one can be ranked."""
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-_EPOCH_MS = 1_700_000_000_000
-_TIME_CHARACTERS, _RANDOM_CHARACTERS = 8, 6
+COMPARED_TOOLS = ("helion", "torch", "triton")
+"""The tools that shape the measured code: scores made with other versions of them are not comparable."""
 
 
 @dataclass(frozen=True)
@@ -203,9 +199,9 @@ class Record:
     """One submission's evaluation.
 
     Attributes:
-        id: from `new_record_id`.
+        id: from `ids.new_record_id`.
         state: "submitted" (being evaluated), "finished", or "interrupted" (its process died first).
-        created, finished: UTC in ISO 8601, from `utc_now`.
+        created, finished: UTC in ISO 8601, from `ids.utc_now`.
         division: "closed" (Helion only) or "open".
         normalised_source_sha256: of the source without comments and layout, to find copies.
         artifact_key: the build's artifact, None if nothing was built.
@@ -259,7 +255,9 @@ class Record:
     @property
     def setting(self) -> Setting:
         """What another score must share to be compared with this one."""
-        toolchain = tuple(sorted(self.toolchain.items()))
+        # "2.13.0+cpu" and "2.13.0+cu130" are one version, built for two kinds of machine.
+        tools = {name: self.toolchain[name].partition("+")[0] for name in COMPARED_TOOLS if name in self.toolchain}
+        toolchain = tuple(sorted(tools.items()))
         return Setting(self.season, self.problem_version, self.evaluator_version, toolchain)
 
 
@@ -279,28 +277,3 @@ def decode_record(document: Any) -> Record:
     if document["format"] > FORMAT:
         raise StoreError(f"a stored record has format {document['format']}, this version reads up to {FORMAT}: update")
     return decode(Record, document)
-
-
-def new_record_id(now_s: float | None = None) -> str:
-    """Return a new id: 14 characters that sort by time and are safe in URLs and file names.
-
-    Args:
-        now_s: seconds since 1970; the clock's by default.
-    """
-    milliseconds = int((time.time() if now_s is None else now_s) * 1000) - _EPOCH_MS
-    return _base32(max(milliseconds, 0), _TIME_CHARACTERS) + _base32(
-        secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS
-    )
-
-
-def utc_now() -> str:
-    """Return the time of now in UTC, ISO 8601, to the second."""
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _base32(number: int, characters: int) -> str:
-    digits = []
-    for _ in range(characters):
-        number, digit = divmod(number, 32)
-        digits.append(_ALPHABET[digit])
-    return "".join(reversed(digits))

@@ -18,8 +18,9 @@ from sqlalchemy.exc import IntegrityError
 
 from harness.errors import StoreError, UsageError
 from harness.store.database import Database
+from harness.store.ids import utc_now
 from harness.store.owner import Owner, is_gone, this_process
-from harness.store.record import Record, VerdictRecord, decode_record, encode_record, utc_now
+from harness.store.record import Record, VerdictRecord, decode_record, encode_record
 from harness.store.schema import records
 
 LOCK_TIMEOUT_S = 15.0

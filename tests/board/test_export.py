@@ -7,7 +7,17 @@ import json
 import pytest
 
 from harness.board import board_csv, board_document, board_json, rank
-from harness.board.text import clean, gap, magnitude, microseconds, seconds, shape_names, short_names, size_bytes
+from harness.board.text import (
+    clean,
+    gap,
+    magnitude,
+    microseconds,
+    percent,
+    seconds,
+    shape_names,
+    short_names,
+    size_bytes,
+)
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.store.samples import checked, passed
 
@@ -26,7 +36,7 @@ def test_json_has_ranked_unranked_and_other_settings():
     assert document["ranked"][1]["gap_to_leader"] == pytest.approx(0.1)
     assert (document["problem"], document["target"], document["division"], document["noise"]) == (*BOARD, 0.005)
     assert document["setting"]["toolchain"]["triton"] == "3.7.1"
-    assert [r["why_apart"] for r in document["unranked"]] == ["checked on CPU: no GPU"]
+    assert [r["why_apart"] for r in document["unranked"]] == ["no GPU"]
     assert [r["why_apart"] for r in document["other_settings"]] == ["problem version 0, now 1"]
 
 
@@ -40,7 +50,7 @@ def test_csv_has_a_row_per_entry():
     rows = list(csv.DictReader(io.StringIO(board_csv(rank([passed("acme", 10), checked("bolt")], *BOARD)))))
     assert [(r["place"], r["team"], r["score_us"], r["why_apart"]) for r in rows] == [
         ("1", "acme", "10", ""),
-        ("", "bolt", "", "checked on CPU: no GPU"),
+        ("", "bolt", "", "no GPU"),
     ]
 
 
@@ -86,9 +96,10 @@ def test_numbers_are_written_with_enough_digits():
         "0.9071", "9.071", "23.41", "412.3", "1104", "0.0", ""]  # fmt: skip
     assert [magnitude(v) for v in (0.45, 3.1e-4, 1742.5, 12.0, 3e7, 0.0, float("nan"))] == [
         "0.45", "3.1e-04", "1,742", "12", "3.0e+07", "0", "nan"]  # fmt: skip
+    assert [percent(v) for v in (0.384, 1.0, 0.0002, 0.0, None)] == ["38.4%", "100.0%", "<0.1%", "0.0%", ""]
     assert [gap(v) for v in (0.003, 0.123, 3.5, None)] == ["+0.3%", "+12.3%", "4.5x", ""]
     assert [seconds(v) for v in (0.417, 1.5, 13.2, 125, None)] == ["0.42 s", "1.5 s", "13 s", "2 min 5 s", ""]
-    assert [size_bytes(v) for v in (0, 512, 65536, 1100, None)] == ["0", "512", "64 KiB", "1.1 KiB", ""]
+    assert [size_bytes(v) for v in (0, 512, 65536, 1100, None)] == ["0", "512", "64 KiB", "1.07 KiB", ""]
 
 
 def test_shapes_are_named_by_what_differs():

@@ -61,8 +61,8 @@ def test_checked_and_built_stand_apart_whatever_their_score():
     assert [e.record.team for e in board.entries] == ["ranked"]
     assert [(a.record.team, a.why) for a in board.unranked] == [
         ("laptop", "this GPU is not of the season"),
-        ("checked", "checked on CPU: no GPU"),
-        ("built", "built, checked in part: no GPU"),
+        ("checked", "no GPU"),
+        ("built", checked().verdict.message),
     ]
 
 

@@ -48,7 +48,7 @@ def test_a_board_lists_unranked_and_other_settings_apart():
     assert "acme" in ranked
     assert "bolt" not in ranked
     assert "CHECKED" in unranked
-    assert "checked on CPU: no GPU" in unranked
+    assert "no GPU" in unranked
     assert "problem version 0, now 1" in elsewhere
 
 
@@ -87,10 +87,10 @@ def test_a_nan_is_the_largest_error():
 
 
 def test_alarming_numbers_are_marked_and_explained():
-    bad = KernelRecord("B1_T64_H1_K64_V64", "k", 255, 192, 231_424, 4, 4, 0.125, 11.2, True)
+    bad = KernelRecord("B1_T64_H1_K64_V64", "k", 255, 192, 231_424, 4, 4, 0.0625, 11.2, True)
     text = show(render_record(checked(kernels=(*checked().kernels, bad))))
     assert "255 !     192 !" in text
-    assert "12% !" in text
+    assert "6% !" in text
     assert "Spilled registers live in slow memory" in text
     assert "226 KiB" in text
     fine = show(render_record(checked()))
@@ -130,3 +130,17 @@ def test_hostile_text_does_nothing_to_a_terminal(width):
         coloured = show(renderable, width, color=True)
         assert "\x1b[5m" not in coloured, "rich markup in a name was obeyed"
         assert "\x1b]" not in coloured
+
+
+def test_a_case_does_not_repeat_the_verdict():
+    record = incorrect()
+    message = record.verdict.message
+    cases = tuple(dataclasses.replace(case, message=message) for case in record.cases)
+    assert show(render_record(dataclasses.replace(record, cases=cases))).count(message) == 1
+
+
+def test_every_failed_case_is_shown_where_the_verdict_names_none_of_them():
+    record = incorrect()
+    for case in (None, "", "B1_T128"):
+        renamed = dataclasses.replace(record, verdict=dataclasses.replace(record.verdict, case=case))
+        assert "2048 of 8192 elements wrong" in show(render_record(renamed))

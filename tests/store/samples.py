@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from harness.store.ids import new_record_id
 from harness.store.record import (
     BuildRecord,
     CaseRecord,
@@ -16,7 +17,6 @@ from harness.store.record import (
     TracebackLine,
     VerdictRecord,
     WrongElement,
-    new_record_id,
 )
 
 START_S = 1_800_000_000

@@ -67,3 +67,9 @@ def test_records_of_other_tools_have_another_setting():
     one, other = checked(), checked(toolchain={"helion": "1.5.0", "torch": "2.13.0", "triton": "3.8.0"})
     assert one.setting == checked("other team").setting
     assert one.setting.key != other.setting.key
+
+
+def test_only_tools_that_shape_the_code_count_for_the_setting():
+    on_cpu = checked(toolchain={**checked().toolchain, "torch": "2.13.0+cpu", "python": "3.11.7"})
+    on_gpu = checked(toolchain={**checked().toolchain, "torch": "2.13.0+cu130", "python": "3.12.3"})
+    assert on_cpu.setting == on_gpu.setting

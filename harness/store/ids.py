@@ -1,0 +1,36 @@
+"""Names and times of records: short, sortable, safe in URLs."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from datetime import datetime, timezone
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_EPOCH_MS = 1_700_000_000_000
+_TIME_CHARACTERS, _RANDOM_CHARACTERS = 8, 6
+
+
+def new_record_id(now_s: float | None = None) -> str:
+    """Return a new id: 14 characters that sort by time and are safe in URLs and file names.
+
+    Args:
+        now_s: seconds since 1970; the clock's by default.
+    """
+    milliseconds = int((time.time() if now_s is None else now_s) * 1000) - _EPOCH_MS
+    return _base32(max(milliseconds, 0), _TIME_CHARACTERS) + _base32(
+        secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS
+    )
+
+
+def utc_now() -> str:
+    """Return the time of now in UTC, ISO 8601, to the second."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _base32(number: int, characters: int) -> str:
+    digits = []
+    for _ in range(characters):
+        number, digit = divmod(number, 32)
+        digits.append(_ALPHABET[digit])
+    return "".join(reversed(digits))
