@@ -1,0 +1,171 @@
+"""The artifact on disk: whole or not at all, and hostile until validated."""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+
+import pytest
+
+from harness.artifact import Artifact, BuildCost, Kernel, Manifest, load_artifact, save_artifact
+from harness.errors import ArtifactError
+from harness.kernel import KernelFacts, KernelSource, kernel_key, parse_facts, parse_kernel_source
+from harness.plan import Argument, LaunchStep, OpStep, Plan, Tensor, TensorMeta
+
+TTIR = "module {}"
+KEY = kernel_key(TTIR, {"num_warps": 4})
+TEXT = "import triton\n"
+SOURCE = hashlib.sha256(TEXT.encode()).hexdigest()
+FACTS = KernelFacts(
+    "k", ("*f32",), 128, 4, 3, 1, 0, 0, 0, 1, 0, 1, 0, 32, 0, False, False, ({"swizzle": 1},), ("mov",), True, 0.5
+)  # fmt: skip
+META = TensorMeta((4,), (1,), "float32")
+PLAN = Plan(
+    "N4",
+    (META, META),
+    (0,),
+    (1,),
+    "tensor",
+    (
+        OpStep("aten.empty_like.default", (Tensor(0),), (), (Tensor(1),)),
+        LaunchStep(KEY, SOURCE, "k", (1, 1, 1), (Argument("x", "*fp32", Tensor(1)),), "helion"),
+    ),
+)
+MANIFEST = Manifest(
+    key="f" * 64,
+    team="acme",
+    problem="scale",
+    problem_version="abc",
+    submission_sha256="e" * 64,
+    target="b200",
+    toolchain={"torch": "2.13.0"},
+    fingerprint="0123",
+    division="closed",
+    portable=False,
+    shapes={"N4": BuildCost(1.5, 2.0)},
+    kernels={KEY: BuildCost(0.5, 0.6)},
+    sources=(SOURCE,),
+    import_cost=BuildCost(4.0, 4.0),
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    source = KernelSource(KEY, TTIR, (("num_warps", 4),))
+    artifact = Artifact(MANIFEST, {"N4": PLAN}, {KEY: Kernel(source, b"\x7fELF...", FACTS)}, {SOURCE: TEXT})
+    save_artifact(artifact, tmp_path / "a")
+    return tmp_path / "a"
+
+
+def test_round_trip(folder):
+    artifact = load_artifact(folder)
+    assert artifact.manifest == MANIFEST
+    assert artifact.plans == {"N4": PLAN}
+    assert artifact.kernels[KEY].facts == FACTS
+    assert artifact.sources == {SOURCE: TEXT}
+    assert artifact.manifest.cpu_s == 6.0
+
+
+def test_nothing_half_written_is_left(folder):
+    save_artifact(load_artifact(folder), folder)
+    assert [p.name for p in folder.parent.iterdir()] == ["a"]
+
+
+def refused(folder):
+    with pytest.raises(ArtifactError) as error:
+        load_artifact(folder)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["manifest.json", "plans/N4.json", f"kernels/{KEY}.ttir", f"kernels/{KEY}.cubin", f"sources/{SOURCE}.py"]
+)
+def test_missing_truncated_or_linked(folder, name):
+    path = folder / name
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    assert refused(folder)
+    path.unlink()
+    assert "No such file" in refused(folder)
+    outside = folder.parent / "outside"
+    outside.write_bytes(content)
+    path.symlink_to(outside)
+    assert refused(folder)
+    path.unlink()
+    os.mkfifo(path)
+    assert "not a regular file" in refused(folder)
+
+
+def rewrite(folder, change):
+    """A forger who also makes the digest fit."""
+    from harness import artifact
+
+    document = json.loads((folder / "manifest.json").read_text())
+    change(document)
+    values = {k: v for k, v in document.items() if k not in ("format", "digest")}
+    with contextlib.suppress(ArtifactError):
+        document["digest"] = artifact._digest(folder, artifact._parse_manifest(values))
+    (folder / "manifest.json").write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda d: d.update(format=9), "format 1"),
+        (lambda d: d.update(extra=1), "fields are missing or unknown"),
+        (lambda d: d.pop("team"), "fields are missing or unknown"),
+        (lambda d: d.update(team="../x"), "team is not a name"),
+        (lambda d: d.update(portable=1), "portable"),
+        (lambda d: d.update(toolchain={"a": 1}), "toolchain"),
+        (lambda d: d.update(sources=["../../etc/passwd"]), "sources"),
+        (lambda d: d.update(sources=[]), "launches a kernel that the artifact lacks"),
+        (lambda d: d.update(kernels={"../x": {"cpu_s": 1, "wall_s": 1}}), "kernels"),
+        (lambda d: d.update(shapes={"N4": {"cpu_s": -1, "wall_s": 0}}), "out of range"),
+        (lambda d: d.update(shapes={"N4": {"cpu_s": True, "wall_s": 0}}), "out of range"),
+        (lambda d: d.update(shapes={}, import_cost={}), "import_cost"),
+        (lambda d: d.update(shapes={"N5": {"cpu_s": 1, "wall_s": 1}}), "N5.json"),
+    ],
+)
+def test_a_forged_manifest(folder, change, told):
+    rewrite(folder, change)
+    assert told in refused(folder)
+
+
+def test_content_and_manifest_belong_together(folder):
+    path = folder / "plans" / "N4.json"
+    path.write_text(path.read_text().replace('"line": 0', '"line": 1'))
+    assert "differs from what the manifest states" in refused(folder)
+
+
+def test_a_plan_under_another_shapes_name(folder):
+    (folder / "plans" / "N5.json").write_bytes((folder / "plans" / "N4.json").read_bytes())
+    rewrite(folder, lambda d: d["shapes"].update(N5={"cpu_s": 1, "wall_s": 1}))
+    assert "says that it is of shape N4" in refused(folder)
+
+
+def test_ttir_that_does_not_hash_to_its_key(folder):
+    (folder / "kernels" / f"{KEY}.ttir").write_text("module { }")
+    rewrite(folder, lambda d: None)
+    assert "key is not the hash of its content" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, {}, {"ttir": 3, "options": {}}, {"ttir": TTIR, "options": []}, {"ttir": TTIR, "options": {"a": [1]}},
+     {"ttir": TTIR, "options": {"num_warps": 8}}, {"ttir": "x" * (5 << 20), "options": {}}],
+)  # fmt: skip
+def test_hostile_kernels(document):
+    with pytest.raises(ArtifactError, match="kernel"):
+        parse_kernel_source(KEY, document)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"threads": 2048}, {"threads": True}, {"registers": 256}, {"shared_bytes": -1}, {"name": "a b"}, {"params": "x"},
+     {"params": [1]}, {"global_scratch_bytes": 1 << 40}, {"more": 1}],
+)  # fmt: skip
+def test_facts_out_of_range(changes):
+    document = {**dataclasses.asdict(FACTS), "params": ["*f32"], "assembly": [], "descriptors": [], **changes}
+    with pytest.raises(ArtifactError, match="kernel facts"):
+        parse_facts(document)

@@ -1,0 +1,136 @@
+"""Assembly for real: TTIR in, machine code and its facts out, for GPUs that are not here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.assemble.cubin import read_resources
+from harness.errors import ArtifactError
+from harness.kernel import kernel_key, parse_facts
+from harness.target import load_target
+
+COPY = (Path(__file__).parent / "copy.ttir").read_text()
+
+
+def assemble(tmp_path, texts, architecture=100, jobs=2, kernel_wall_s=60):
+    kernels = [
+        {"key": kernel_key(text, options), "ttir": text, "options": options, "ptx_options": None}
+        for text, options in texts
+    ]
+    request = {"architecture": architecture, "jobs": jobs, "kernel_wall_s": kernel_wall_s, "kernels": kernels}
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    command = [sys.executable, "-I", "-m", "harness.assemble", str(tmp_path / "request.json"), str(tmp_path / "out")]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr[-2000:]
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    ends = {event["kernel"]: event for event in events if event["event"] != "start"}
+    return [ends[kernel["key"]] for kernel in kernels], tmp_path / "out"
+
+
+def facts_of(out, end):
+    return parse_facts(json.loads((out / f"{end['kernel']}.json").read_text()))
+
+
+@pytest.mark.parametrize("target", ["b200", "h200"])
+def test_a_kernel_and_its_facts(tmp_path, target):
+    (end,), out = assemble(tmp_path, [(COPY, {"num_warps": 8})], load_target(target).architecture)
+    assert end["event"] == "assembled"
+    assert end["cpu_s"] > 0
+    facts = facts_of(out, end)
+    assert (facts.name, facts.params, facts.threads, facts.warps) == ("copy", ("*f32", "*f32", "i32"), 256, 8)
+    assert facts.stack_bytes == 0
+    assert 8 <= facts.registers <= 64
+    assert facts.stores
+    assert 0 < facts.occupancy(load_target(target)) <= 1
+    cubin = (out / f"{end['kernel']}.cubin").read_bytes()
+    assert read_resources(cubin, "copy").registers == facts.registers
+
+
+def test_the_same_input_gives_the_same_machine_code(tmp_path):
+    cubins = set()
+    for attempt in range(3):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        (end,), out = assemble(folder, [(COPY, {"num_warps": 4})])
+        cubins.add((out / f"{end['kernel']}.cubin").read_bytes())
+    assert len(cubins) == 1
+
+
+def with_line(text):
+    return COPY.replace("    tt.return", f"    {text}\n    tt.return")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('tt.print ": " {hex = false, isSigned = array<i32: 1>} : %n : i32', "tt.print"),
+        (
+            '%z = tt.extern_elementwise %v {libname = "x", libpath = "/tmp/evil.bc", pure = true, symbol = "f"}'
+            " : (tensor<256xf32>) -> tensor<256xf32>",
+            "f of /tmp/evil.bc",
+        ),
+        (
+            '%z = tt.extern_elementwise %v {libname = "", libpath = "", pure = true, symbol = "system"}'
+            " : (tensor<256xf32>) -> tensor<256xf32>",
+            "system of no library",
+        ),
+        ('%z = "nvgpu.warp_id"() : () -> i32', "nvgpu"),
+    ],
+)
+def test_operations_outside_the_list_are_refused(tmp_path, line, told):
+    (end,), _ = assemble(tmp_path, [(with_line(line), {})])
+    assert end["event"] == "failed"
+    assert told in end["message"] or end["message"] == "Parse MLIR file failed."
+    if told != "nvgpu":
+        assert end["reason"] == "refused_operation", end
+
+
+def test_inline_assembly_is_reported(tmp_path):
+    line = (
+        '%z = tt.elementwise_inline_asm "mov.u32 $0, 1;" {constraints = "=r,r", packed_element = 1 : i32, pure = true}'
+        " %i : tensor<256xi32> -> tensor<256xi32>"
+    )
+    (end,), out = assemble(tmp_path, [(with_line(line), {})])
+    assert end["event"] == "assembled", end
+    assert facts_of(out, end).assembly == ("mov.u32 $0, 1;",)
+
+
+def test_a_failing_kernel_takes_nothing_else_with_it(tmp_path):
+    ends, out = assemble(tmp_path, [("module {", {}), (COPY, {}), (COPY, {"num_ctas": 2})])
+    assert [end["event"] for end in ends] == ["failed", "assembled", "assembled"]
+    assert ends[0]["reason"] == "compiler_error"
+    assert len(ends[0]["message"]) <= 500
+    assert facts_of(out, ends[2]).ctas == 2
+
+
+def test_too_much_shared_memory_is_told(tmp_path):
+    line = (
+        "%big = arith.constant dense<1.0> : tensor<1024x1024xf32>\n"
+        "    %t = tt.trans %big {order = array<i32: 1, 0>} : tensor<1024x1024xf32> -> tensor<1024x1024xf32>\n"
+        "    %q = tt.dot %big, %t, %big : tensor<1024x1024xf32> * tensor<1024x1024xf32> -> tensor<1024x1024xf32>\n"
+        '    %sum = "tt.reduce"(%q) <{axis = 1 : i32}> ({\n    ^bb0(%a1: f32, %b1: f32):\n'
+        "      %s1 = arith.addf %a1, %b1 : f32\n      tt.reduce.return %s1 : f32\n"
+        "    }) : (tensor<1024x1024xf32>) -> tensor<1024xf32>\n"
+        "    %k = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>\n"
+        "    %ks = tt.splat %b : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>\n"
+        "    %kp = tt.addptr %ks, %k : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>\n"
+        "    tt.store %kp, %sum : tensor<1024x!tt.ptr<f32>>"
+    )
+    (end,), _ = assemble(tmp_path, [(with_line(line), {"num_warps": 8})], kernel_wall_s=20)
+    assert end["event"] == "failed"
+    assert end["reason"] in (
+        "out_of_resources",
+        "compiler_error",
+        "kernel_timeout",
+        "compiler_crash",
+        "assembler_error",
+    )
+
+
+def test_what_is_no_cubin():
+    for content in (b"", b"\x7fELF", b"\x7fELF" + b"\0" * 200, Path(sys.executable).resolve().read_bytes()[:100_000]):
+        with pytest.raises(ArtifactError, match="cubin"):
+            read_resources(content, "copy")

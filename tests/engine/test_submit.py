@@ -1,0 +1,176 @@
+"""The main job, whole: real traces, real compiles, real replays, through the command that people type."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+def test_the_starter_is_checked_and_the_second_time_reuses_the_build(workspace):
+    record = workspace.submit(code=0)
+    assert record["verdict"]["kind"] == "CHECKED"
+    assert [case["status"] for case in record["cases"]] == ["passed", "passed", "partial"]
+    assert all(len(case["seeds"]) == 1 for case in record["cases"])
+    assert record["ranked"] is False
+    assert "GPU" in record["unranked_reason"]
+    assert record["sandbox_level"] in ("strict", "restricted")
+    assert {k["shape_id"] for k in record["kernels"]} == {"M4_N32", "M8_N64", "M64_N128"}
+    assert all(k["registers"] > 0 and 0 < k["occupancy"] <= 1 for k in record["kernels"])
+    assert 0 < record["build"]["cpu_s"] < 120
+    assert set(record["build"]["shapes"]) == {"M4_N32", "M8_N64", "M64_N128"}
+
+    again = workspace.submit(code=0)
+    assert again["artifact_key"] == record["artifact_key"]
+    assert again["build"] == record["build"]  # a cached build carries its original cost
+    assert all(k["cached"] for k in again["kernels"])
+    assert again["cases"][0]["seeds"] != record["cases"][0]["seeds"]
+
+    other = workspace.submit(None, "--target", "h200", code=0)
+    assert other["artifact_key"] != record["artifact_key"]
+    assert other["verdict"]["kind"] == "CHECKED"
+
+    board = json.loads(workspace.run("board", "scale", "--json").stdout)
+    assert board["ranked"] == []
+    assert [entry["verdict"] for entry in board["unranked"]] == ["CHECKED"]
+    shown = workspace.run("show", record["id"][:12])
+    assert shown.returncode == 0
+    assert "CHECKED" in shown.stdout
+    assert "tt.store" in workspace.run("show", record["id"], "--ttir").stdout
+    assert "@triton.jit" in workspace.run("show", record["id"], "--triton").stdout
+    site = workspace.run("board", "--export", "site")
+    assert site.returncode == 0, site.stderr
+    assert "Test season" in (workspace.root / "site" / "index.html").read_text()
+
+
+def test_a_wrong_kernel_is_incorrect_with_the_place_and_the_numbers(workspace, starter):
+    record = workspace.submit(starter.replace("* s[rows][:, None]", "* (s[rows][:, None] + 0.01)"), code=1)
+    verdict = record["verdict"]
+    assert (verdict["kind"], verdict["reason"]) == ("INCORRECT", "wrong_values")
+    assert verdict["case"] == "test/M4_N32/normal"
+    assert "y[" in verdict["message"]
+    assert "expected" in verdict["message"]
+    error = record["cases"][0]["errors"][0]
+    assert error["wrong_elements"] > 0
+    assert error["total_elements"] == 4 * 32
+    assert [case["status"] for case in record["cases"][1:]] == ["built", "built"]
+
+
+def test_an_unwritten_tail_is_named(workspace, starter):
+    source = starter.replace("torch.empty_like(x)", "torch.empty_like(x)\n    n = x.size(0) - 1").replace(
+        "hl.tile(x.shape)", "hl.tile([n, x.size(1)])"
+    )
+    record = workspace.submit(source, code=1)
+    assert record["verdict"]["kind"] == "INCORRECT"
+    assert record["verdict"]["reason"] in ("unwritten", "not_finite")
+
+
+def test_torch_instead_of_a_kernel_is_a_violation_with_its_line(workspace, starter):
+    source = starter.replace("return scale(x, s)", "return scale(x, s) * 1.0")
+    record = workspace.submit(source, code=1)
+    verdict = record["verdict"]
+    assert (verdict["kind"], verdict["reason"]) == ("POLICY_VIOLATION", "host_operation")
+    assert "mul" in verdict["message"]
+    assert verdict["traceback"][0]["text"] == "return scale(x, s) * 1.0"
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "reason", "told"),
+    [
+        ("return scale(x, s).double()", "INCORRECT", "wrong_dtype", "float64; float32 is expected"),
+        ("return scale(x, s)[:2]", "INCORRECT", "wrong_shape", "(4, 32) is expected, that is [M, N]"),
+        ("return scale(x, s), s", "INCORRECT", "wrong_arity", "returned 2 tensors; scale asks for one tensor, y"),
+        ("return None", "INCORRECT", None, ""),
+        ("return scale(x, s) if x.sum() > 0 else x", "UNTRACEABLE", "data_dependent", ""),
+        ("import nonexistent_package", "COMPILE_ERROR", "missing_package", "nonexistent_package"),
+    ],
+    ids="dtype shape arity none data_dependent package".split(),
+)
+def test_what_a_call_may_not_return_or_do(workspace, starter, change, kind, reason, told):
+    record = workspace.submit(starter.replace("return scale(x, s)", change), code=1)
+    verdict = record["verdict"]
+    assert verdict["kind"] == kind, verdict
+    assert reason in (None, verdict["reason"])
+    assert told in verdict["message"], verdict
+    if kind == "UNTRACEABLE":
+        assert verdict["traceback"][-1]["text"] == change
+
+
+@pytest.mark.parametrize(
+    ("header", "kind", "reason"),
+    [
+        ("while True: pass", "COMPILE_BUDGET_EXCEEDED", "budget_spent"),
+        ("x = bytearray(10 << 30)", "COMPILE_ERROR", None),
+        ("import os; os._exit(0)", "COMPILE_ERROR", "process_died"),
+        ("import os; os.kill(os.getpid(), 9)", "COMPILE_ERROR", "process_died"),
+        ("raise SystemExit(0)", "COMPILE_ERROR", None),
+    ],
+    ids="endless memory exit killed system_exit".split(),
+)
+def test_what_an_import_may_not_do(workspace, starter, header, kind, reason):
+    shapes = workspace.root / "shapes.yaml"
+    shapes.write_text(shapes.read_text().replace("compile_cpu_s: 120", "compile_cpu_s: 15"))
+    record = workspace.submit(f"{header}\n{starter}", code=1)
+    assert record["verdict"]["kind"] == kind, record["verdict"]
+    assert reason in (None, record["verdict"]["reason"])
+    if kind == "COMPILE_BUDGET_EXCEEDED":
+        assert "15 CPU-seconds" in record["verdict"]["message"]
+        assert record["verdict"]["details"]["left"] == ["M4_N32", "M8_N64", "M64_N128"]
+
+
+@pytest.mark.parametrize(
+    ("source", "reason", "told"),
+    [
+        (b"def custom_kernel(data):\n    x = '\xff'\n", "not_utf8", "save it as UTF-8"),
+        (b"def custom_kernel(data)\n    pass\n", "syntax_error", "expected ':'"),
+        (b"def kernel(data):\n    pass\n", "missing_custom_kernel", "must define custom_kernel(data)"),
+    ],
+    ids="utf8 syntax missing".split(),
+)
+def test_source_faults_need_no_build(workspace, source, reason, told):
+    started = time.monotonic()
+    record = workspace.submit(source, code=1)
+    assert time.monotonic() - started < 15
+    assert (record["verdict"]["kind"], record["verdict"]["reason"]) == ("COMPILE_ERROR", reason)
+    assert told in record["verdict"]["message"]
+    assert record["state"] == "finished"
+
+
+def test_a_kill_at_any_moment_loses_nothing(workspace):
+    command = [sys.executable, "-m", "harness", "submit", "scale"]
+    process = subprocess.Popen(command, cwd=workspace.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    database = workspace.root / ".harness" / "records.sqlite"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not _rows(database):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert _rows(database) == [("submitted",)]
+    result = workspace.run("submit", "scale", "--json")
+    assert result.returncode == 0
+    assert "was interrupted: submit again" in result.stderr
+    assert sorted(_rows(database)) == [("finished",), ("interrupted",)]
+
+
+def test_two_at_once(workspace):
+    command = [sys.executable, "-m", "harness", "submit", "scale", "--json"]
+    both = [
+        subprocess.Popen(command, cwd=workspace.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)
+    ]
+    records = [json.loads(process.communicate(timeout=240)[0]) for process in both]
+    assert [record["verdict"]["kind"] for record in records] == ["CHECKED", "CHECKED"]
+    assert records[0]["id"] != records[1]["id"]
+    assert len(list((workspace.root / ".harness" / "artifacts").iterdir())) == 1
+
+
+def _rows(database):
+    if not database.exists():
+        return []
+    try:
+        with sqlite3.connect(database) as connection:
+            return connection.execute("select state from records").fetchall()
+    except sqlite3.OperationalError:
+        return []
