@@ -127,8 +127,9 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
 def _check_traced(request: BuildRequest, traced: Traced) -> Verdict | None:
     """Hold plans, launch options and the returned tensors' form against the rules, before anything is compiled."""
     controls = frozenset(item.id for item in request.season.advanced_controls)
+    buffers = tuple(i for i, tensor in enumerate(request.problem.inputs) if tensor.buffer)
     for shape, plan in traced.plans.items():
-        violations = list(check_plan(plan, request.division))
+        violations = list(check_plan(plan, request.division, buffers))
         for launch in plan.launches:
             violations += check_options(dict(traced.kernels[launch.kernel].options), controls, launch.line)
         if violations:

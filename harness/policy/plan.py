@@ -2,8 +2,8 @@
 
 Memory is followed by storage: a view shares its base's, a copy remembers whose elements it holds. The last writer of
 every output's storage must be a Helion launch, or a plain copy of what one wrote. A launch counts as a writer of every
-tensor that it is given, which can only be too kind: a decoy that writes nothing leaves the output wrong, and the judge
-sees it.
+tensor that it is given, inputs excepted (they must come back unchanged). That can only be too kind: a decoy that writes
+nothing leaves the output wrong, and the judge sees it.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class _Memory:
     writer: str
     tainted: bool
     line: int = 0
+    fixed: bool = False  # an input: whatever is launched on it, its elements stay nobody's work
 
 
 @dataclass
@@ -44,11 +45,20 @@ class _State:
     violations: list[Violation] = field(default_factory=list)
 
 
-def check_plan(plan: Plan, division: str, limits: Limits | None = None) -> tuple[Violation, ...]:
-    """Return what a plan violates in a division ("closed" or "open"), in order of the program."""
+def check_plan(
+    plan: Plan, division: str, buffers: tuple[int, ...] = (), limits: Limits | None = None
+) -> tuple[Violation, ...]:
+    """Return what a plan violates, in order of the program.
+
+    Args:
+        plan: the plan.
+        division: "closed" or "open".
+        buffers: positions of the inputs that are output buffers, which a launch may write.
+        limits: the caps, the usual ones by default.
+    """
     state = _State(division)
-    for number in plan.inputs:
-        state.memory[number] = _Memory("input", tainted=True)
+    for position, number in enumerate(plan.inputs):
+        state.memory[number] = _Memory("input", tainted=True, fixed=position not in buffers)
     state.violations += _check_caps(plan, limits or Limits())
     for step in plan.steps:
         if isinstance(step, LaunchStep):
@@ -94,7 +104,8 @@ def _follow_launch(step: LaunchStep, state: _State) -> None:
         state.violations.append(Violation("raw_triton", message, step.line))
     for number in used_tensors(step):
         memory = state.memory[number]
-        memory.writer, memory.tainted, memory.line = step.origin, True, step.line
+        if not memory.fixed:
+            memory.writer, memory.tainted, memory.line = step.origin, True, step.line
 
 
 def _follow_op(step: OpStep, state: _State) -> None:

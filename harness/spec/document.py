@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from harness.errors import SpecError
 
@@ -47,9 +48,12 @@ def load_document(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        faults = [
-            f"{path}: {'.'.join(str(part) for part in fault['loc']) or 'document'}: {fault['msg']}"
-            f" (found {str(fault['input'])[:60]!r})"
-            for fault in error.errors()
-        ]
-        raise SpecError("\n".join(faults)) from None
+        raise SpecError("\n".join(_tell(path, fault) for fault in error.errors())) from None
+
+
+def _tell(path: Path, fault: ErrorDetails) -> str:
+    place = "".join(f"{part}." for part in fault["loc"]).rstrip(".")
+    message = fault["msg"].removeprefix("Value error, ")
+    if isinstance(fault["input"], (str, int, float)):
+        message += f" (found {str(fault['input'])[:60]!r})"
+    return f"{path}: {place}: {message}" if place else f"{path}: {message}"
