@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
 
 import torch
 import triton.language as tl
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from triton.runtime.jit import JITCallable
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from harness.plan import (
@@ -23,7 +22,6 @@ from harness.plan import (
     ConstantStep,
     Descriptor,
     LaunchStep,
-    Named,
     OpStep,
     Step,
     Tensor,
@@ -32,11 +30,11 @@ from harness.plan import (
 )
 from harness.plan.parse import MAX_CONSTANT_BYTES
 from harness.trace.blame import submission_line
+from harness.trace.encoding import content_bytes, describe_tensor, encode_named, find_storage, written_tensors
 from harness.trace.failures import TraceError
 
 # Operators that return their argument under another name: torch calls them on its own account.
 _SAME_TENSOR = (torch.ops.aten.lift_fresh.default, torch.ops.aten.detach.default, torch.ops.aten.alias.default)
-_PLACES = {torch.layout: "layout", torch.memory_format: "memory_format", torch.dtype: "dtype"}
 
 
 @dataclass(frozen=True)
@@ -130,9 +128,11 @@ class Recorder:
         if function in _SAME_TENSOR:
             self._alias(args[0], tensors[0])
             return
+        if self._copy_constant(function, args, tensors[0]):
+            return
         encoded = tuple(self.encode(value) for value in args)
         named = tuple((name, self.encode(value)) for name, value in kwargs.items() if _matters(name, value))
-        writes = tuple(self.number(value) for value in _written(function, args, kwargs))
+        writes = tuple(self.number(value) for value in written_tensors(function, args, kwargs))
         outs = tuple(self._define(value) for value in results)
         step = OpStep(str(function), encoded, named, outs, self.line())
         self.steps.append(Recorded(step, writes))
@@ -171,7 +171,7 @@ class Recorder:
             return self.encode(value.value)
         if isinstance(value, TensorDescriptor):
             return self._encode_descriptor(value)
-        return _encode_named(value)
+        return encode_named(value)
 
     def _encode_descriptor(self, value: Any) -> Descriptor:
         if value.round_f32_to_tf32:
@@ -184,18 +184,33 @@ class Recorder:
         if size > MAX_CONSTANT_BYTES:
             message = f"a constant tensor of {size:,} bytes; {MAX_CONSTANT_BYTES:,} bytes at most can be written out"
             raise TraceError("constant_too_large", message)
-        with torch.utils._python_dispatch._disable_current_modes():
+        with _disable_current_modes():
             content = tensor.detach().cpu().contiguous()
-            data = bytes(content.reshape(-1).view(torch.uint8).tolist()) if size else b""
-        number = self._number_new(tensor, contiguous=content)
+            data = content_bytes(content)
+        number = self._number_new(tensor, describe_tensor(content))
         self.steps.append(Recorded(ConstantStep(Tensor(number), data, self.line()), ()))
         return number
+
+    def _copy_constant(self, function: Any, args: Any, result: torch.Tensor) -> bool:
+        """Record a constant's move to the GPU as that constant itself: a plan has no host to move it from."""
+        if function is not torch.ops.aten._to_copy.default or args[0].device.type != "cpu":
+            return False
+        source = self._numbers.get(id(args[0]))
+        steps = [recorded.step for recorded in self.steps if _defines_constant(recorded.step, source)]
+        if not steps or self.tensors[steps[0].out.number].meta != describe_tensor(result):
+            return False
+        memory = find_storage(args[0])
+        if any(self.tensors[number].storage == memory for recorded in self.steps for number in recorded.writes):
+            return False  # it is not what it was
+        step = replace(steps[0], out=Tensor(self._number_new(result)), line=self.line())
+        self.steps.append(Recorded(step, ()))
+        return True
 
     def _alias(self, source: torch.Tensor, alias: torch.Tensor) -> None:
         """Give a tensor the number of another that it merely wraps."""
         number = self.number(source)
         self._numbers[id(alias)] = number
-        self.tensors[number] = Known(alias, self.tensors[number].meta, _storage(alias))
+        self.tensors[number] = Known(alias, self.tensors[number].meta, find_storage(alias))
         self._kept.append(source)
 
     def _define(self, value: Any) -> Tensor | None:
@@ -203,14 +218,14 @@ class Recorder:
         if not isinstance(value, torch.Tensor):
             return None
         known = self._numbers.get(id(value))
-        if known is not None and self.tensors[known].meta == _meta(value):
+        if known is not None and self.tensors[known].meta == describe_tensor(value):
             return None
         return Tensor(self._number_new(value))
 
-    def _number_new(self, tensor: torch.Tensor, contiguous: torch.Tensor | None = None) -> int:
+    def _number_new(self, tensor: torch.Tensor, meta: TensorMeta | None = None) -> int:
         number = len(self.tensors)
         self._numbers[id(tensor)] = number
-        self.tensors.append(Known(tensor, _meta(tensor if contiguous is None else contiguous), _storage(tensor)))
+        self.tensors.append(Known(tensor, meta or describe_tensor(tensor), find_storage(tensor)))
         return number
 
 
@@ -228,44 +243,10 @@ class _DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
 
-def _encode_named(value: Any) -> Named:
-    for kind, name in _PLACES.items():
-        if isinstance(value, kind):
-            return Named(name, str(value).removeprefix("torch."))
-    if isinstance(value, torch.device):
-        return Named("device", "cuda")  # a plan runs on one GPU; what was meant for the host runs there too
-    if isinstance(value, tl.dtype):
-        return Named("triton_dtype", value.name)
-    if isinstance(value, JITCallable):
-        return Named("function", value.__name__)
-    raise TraceError("unsupported_argument", f"an argument of type {type(value).__name__} cannot be part of a plan")
+def _defines_constant(step: Step, number: int | None) -> TypeGuard[ConstantStep]:
+    return isinstance(step, ConstantStep) and step.out.number == number
 
 
 def _matters(name: str, value: Any) -> bool:
     """Leave out keywords that say nothing: None is every operator's default, and no memory is pinned on a GPU."""
     return value is not None and name != "pin_memory"
-
-
-def _written(function: Any, args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
-    """Return the arguments that an operator declares to write."""
-    written: list[torch.Tensor] = []
-    for position, argument in enumerate(function._schema.arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write:
-            continue
-        value = args[position] if position < len(args) else kwargs.get(argument.name)
-        values = value if isinstance(value, (list, tuple)) else (value,)
-        written.extend(item for item in values if isinstance(item, torch.Tensor))
-    return written
-
-
-def _meta(tensor: torch.Tensor) -> TensorMeta:
-    return TensorMeta(
-        tuple(int(n) for n in tensor.shape),
-        tuple(int(n) for n in tensor.stride()),
-        str(tensor.dtype).removeprefix("torch."),
-        int(tensor.storage_offset()),
-    )
-
-
-def _storage(tensor: torch.Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
