@@ -21,6 +21,7 @@ from harness.sandbox.results import remove_tree
 from harness.sandbox.spawn import PRIVATE_HOME, Spawned, spawn
 
 _POLL_S = 0.05
+_WATCH_SHARE = 10  # watching takes at most a tenth of a core, however much there is to measure
 _CHUNK_BYTES = 1 << 16
 _LOW_DISK_BYTES = 1 << 30
 _KILL_S = 5.0
@@ -121,22 +122,30 @@ class Job:
         return self._exit
 
     def _watch(self) -> None:
+        try:
+            self._follow()
+        except OSError as error:  # say, no more descriptors: what cannot be watched must not run
+            self.stop(f"the harness could not watch it: {error}")
+        finally:
+            self._reap()
+
+    def _follow(self) -> None:
         process = self._spawned.process
         assert process.stdout is not None
         assert process.stderr is not None
-        end = os.pidfd_open(process.pid)
-        with selectors.DefaultSelector() as selector, process.stdout, process.stderr:
+        end = os.fdopen(os.pidfd_open(process.pid), "rb", buffering=0)
+        with selectors.DefaultSelector() as selector, process.stdout, process.stderr, end:
             selector.register(end, selectors.EVENT_READ)
             for pipe in (process.stdout, process.stderr):
                 os.set_blocking(pipe.fileno(), False)
                 selector.register(pipe, selectors.EVENT_READ, pipe is process.stdout)
             next_check_s = 0.0
-            while not self._read(selector, end):
-                if time.monotonic() >= next_check_s:
+            while not self._read(selector, end.fileno()):
+                began_s = time.monotonic()
+                if began_s >= next_check_s:
                     self._check_limits()
-                    next_check_s = time.monotonic() + _POLL_S
-        os.close(end)
-        self._reap()
+                    spent_s = time.monotonic() - began_s
+                    next_check_s = began_s + max(_POLL_S, spent_s * _WATCH_SHARE)
 
     def _read(self, selector: selectors.BaseSelector, end: int) -> bool:
         """Wait for output, take it in; tell whether the process has ended."""

@@ -235,6 +235,15 @@ def test_no_signal_leaves_where_landlock_cannot_keep_it(scratch: Path, monkeypat
     assert output == "1\n1\n1\n", end.stderr
 
 
+def test_what_cannot_be_watched_is_stopped(any_level: str, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(folder: Path, most: int) -> int:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr(job, "folder_bytes", fail)
+    _, end = execute("import time; time.sleep(60)", any_level, scratch)
+    assert (end.signal, end.limit) == (9, "the harness could not watch it: too many open files")
+
+
 def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 20
     while not condition():
