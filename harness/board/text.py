@@ -55,12 +55,14 @@ def seconds(value_s: float | None) -> str:
 
 
 def magnitude(value: float | None) -> str:
-    """Write an error: "0.45", "3.1e-04", "1,742", "nan"."""
+    """Write an error with two digits: "0.45", "0.60", "3.1e-04", "1,742", "nan"."""
     if value is None:
         return ""
     if 100 <= abs(value) < 1e6:
         return f"{value:,.0f}"
-    return f"{value:.2g}" if value == 0 or 0.01 <= abs(value) < 100 else f"{value:.1e}"
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    return f"{value:#.2g}".rstrip(".") if 0.01 <= abs(value) < 100 else f"{value:.1e}"
 
 
 def percent(share: float | None, digits: int = 1) -> str:

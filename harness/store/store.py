@@ -66,6 +66,12 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Close the database's connections."""
         self._database.close()
