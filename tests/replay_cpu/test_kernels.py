@@ -38,7 +38,7 @@ def layer_norm(x: torch.Tensor) -> torch.Tensor:
 
 
 def fp8_quant(x: torch.Tensor) -> Tensors:
-    scale = x.float().abs().amax(-1).clamp(min=1e-10) / 448
+    scale = x.float().abs().amax(-1).clamp(min=1e-10) * (1 / 448)
     return (x.float() / scale[:, None]).clamp(-448, 448).to(torch.float8_e4m3fn), scale
 
 

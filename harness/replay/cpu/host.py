@@ -1,8 +1,8 @@
 """The host program of a plan: aten operations and written-out constants, on CPU tensors.
 
 The plan is hostile. Only operators of namespace `aten` that return tensors run, none that reads a file; a
-tensor of the wrong shape, dtype or strides is a fault, because the plan's later steps rely on it. Which
-operators a division allows is `harness.policy`'s question. Fresh memory is poisoned, so that what a kernel
+result of another shape, dtype or strides than the plan says ends the replay, because later steps rely on it: as
+unsupported, since an operator may lay its result out in another way on a GPU. Which operators a division allows is `harness.policy`'s question. Fresh memory is poisoned, so that what a kernel
 leaves unwritten shows.
 """
 
@@ -27,8 +27,8 @@ def run_op(step: OpStep, plan: Plan, tensors: dict[int, torch.Tensor]) -> None:
     """Execute one aten operation and add its results to `tensors`.
 
     Raises:
-        Fault: its results are not what the plan says.
-        Unsupported: there is no such operator on a CPU.
+        Fault: its arguments are not of the form of a plan.
+        Unsupported: there is no such operator on a CPU, or it gives something else than the plan says.
     """
     where = {"operator": step.op, "submission_line": step.line}
     for out in step.outs:
@@ -44,7 +44,7 @@ def run_op(step: OpStep, plan: Plan, tensors: dict[int, torch.Tensor]) -> None:
         raise Unsupported(f"{step.op} does not run on a CPU: {type(error).__name__} {detail}", where) from None
     results: Sequence[Any] = result if isinstance(result, (tuple, list)) else (result,)
     if len(results) != len(step.outs):
-        raise Fault(f"{step.op} returned {len(results)} results, the plan says {len(step.outs)}", where)
+        raise Unsupported(f"{step.op} returned {len(results)} results, the plan says {len(step.outs)}", where)
     for out, value in zip(step.outs, results, strict=True):
         if out is None:
             continue
@@ -114,6 +114,6 @@ def _decode(value: Value, tensors: dict[int, torch.Tensor]) -> Any:
 def _compare(value: Any, meta: TensorMeta, op: str, where: dict[str, Any]) -> None:
     dtype = getattr(torch, meta.dtype)
     if not isinstance(value, torch.Tensor) or value.dtype != dtype or tuple(value.shape) != meta.shape:
-        raise Fault(f"{op} returned another tensor than the plan says, {meta.dtype} {list(meta.shape)}", where)
+        raise Unsupported(f"{op} returned another tensor than the plan says, {meta.dtype} {list(meta.shape)}", where)
     if value.numel() > 1 and tuple(value.stride()) != meta.strides:
-        raise Fault(f"{op} returned strides {list(value.stride())}, the plan says {list(meta.strides)}", where)
+        raise Unsupported(f"{op} returned strides {list(value.stride())}, the plan says {list(meta.strides)}", where)

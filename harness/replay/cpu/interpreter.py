@@ -18,13 +18,13 @@ import numpy as np
 import triton
 import triton.language as tl
 from triton.language.extra.cuda import libdevice as device_library
-from triton.language.semantic import TritonSemantic
 from triton.runtime import interpreter as stock
 from triton.runtime.interpreter import InterpretedFunction, InterpreterBuilder, TensorHandle
 
-from harness.replay.cpu import inline_assembly, libdevice, reductions
+from harness.replay.cpu import front_end, inline_assembly, libdevice, reductions
 from harness.replay.cpu.arithmetic import Arithmetic
 from harness.replay.cpu.faults import Fault, Unsupported
+from harness.replay.cpu.front_end import Semantic, spread
 from harness.replay.cpu.memory import Memory
 from harness.replay.cpu.numerics import numpy_type
 
@@ -59,6 +59,12 @@ class Builder(Memory, Arithmetic, InterpreterBuilder):  # type: ignore[misc]
     def _acquiring_load(self, pointers: TensorHandle) -> TensorHandle:
         return self.create_masked_load(pointers, None, None, None, None, True)
 
+    def create_splat(self, result: Any, arg: TensorHandle) -> TensorHandle:
+        return TensorHandle(spread(arg.data.reshape(-1)[:1], result.shape.values), arg.dtype.scalar)
+
+    def create_broadcast(self, arg: TensorHandle, shape: Any) -> TensorHandle:
+        return TensorHandle(spread(arg.data, list(shape)), arg.dtype.scalar)
+
     def create_print(self, prefix: str, hexadecimal: bool, values: Any, signed: Any) -> None:
         """Print nothing: the author's debug output has no place in a replay."""
 
@@ -84,7 +90,7 @@ for _dtype in (tl.int8, tl.int16, tl.int32, tl.int64, tl.uint8, tl.uint16, tl.ui
 
 _BUILTIN_CODE = tl.core.builtin(len).__code__
 builder = Builder()
-semantic = TritonSemantic(builder)
+semantic = Semantic(builder)
 
 
 def device_range(first: Any, second: Any = None, step: Any = 1, **_: Any) -> Iterator[Any]:
@@ -129,7 +135,7 @@ def negation(value: Any) -> Any:
 
 def to_tensor(value: Any) -> Any:
     """Make a number that is assigned to a variable a tensor, as compiled Triton does."""
-    return semantic.to_tensor(value, False)
+    return value if value.__class__ is tl.tensor else semantic.to_tensor(value, False)
 
 
 INTRINSICS: dict[str, Any] = {
@@ -186,6 +192,7 @@ def install() -> None:
         language.range, language.static_range = device_range, static_range
         language.reduce, language.associative_scan = reductions.reduce, reductions.scan
         language.static_print = language.device_print = _print_nothing
+    front_end.install()
 
 
 def _print_nothing(*_: Any, **__: Any) -> None:

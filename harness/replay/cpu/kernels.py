@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ast
 import copy
+import importlib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import SimpleNamespace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,7 @@ from harness.replay.cpu.numerics import make, numpy_type
 from harness.replay.cpu.source import CheckedSource, Traits, check_source
 
 Tensors = Mapping[int, torch.Tensor]
+_INDUCTOR = "inductor_runtime"
 
 
 class SourceFunction(InterpretedFunction):  # type: ignore[misc]
@@ -121,11 +125,15 @@ def _extreme(of_numbers: Callable[..., Any], of_tensors: Callable[..., Any]) -> 
 
 
 def _inductor_helpers() -> Any:
-    from torch._inductor.runtime import triton_helpers
-
+    """Load Inductor's helpers by their folder: importing `torch._inductor` would take seconds for nothing."""
+    if _INDUCTOR not in sys.modules:
+        package = ModuleType(_INDUCTOR)
+        package.__path__ = [str(Path(torch.__file__).parent / "_inductor" / "runtime")]
+        sys.modules[_INDUCTOR] = package
+    helpers = importlib.import_module(f"{_INDUCTOR}.triton_helpers")
     # Inductor names a module of stubs, which the compiler replaces by CUDA's.
-    triton_helpers.libdevice = device_library
-    return triton_helpers
+    vars(helpers)["libdevice"] = device_library
+    return helpers
 
 
 def _compile(tree: ast.FunctionDef, file: str, space: dict[str, Any]) -> Callable[..., Any]:

@@ -38,15 +38,17 @@ NUMPY: dict[Any, np.dtype[Any]] = {
 }
 _FLOAT8 = {tl.float8e4nv: torch.float8_e4m3fn, tl.float8e5: torch.float8_e5m2}
 NARROW = frozenset({tl.bfloat16, *_FLOAT8})
+_BY_NAME = {dtype.name: carrier for dtype, carrier in NUMPY.items()}
+_ADDRESS = np.dtype(np.uint64)
 
 
 def numpy_type(dtype: Any) -> np.dtype[Any]:
     """Return the numpy type that carries a Triton scalar type."""
     scalar = dtype.scalar
-    if scalar.is_ptr():
-        return np.dtype(np.uint64)
-    found = NUMPY.get(scalar)
+    found = _BY_NAME.get(scalar.name)
     if found is None:
+        if scalar.is_ptr():
+            return _ADDRESS
         raise Unsupported(f"values of type {scalar} are not interpreted")
     return found
 

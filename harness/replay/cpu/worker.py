@@ -110,7 +110,8 @@ class Worker:
         if execution.settings.sample is not None:
             named |= {f"stored-{i}": mask for i, mask in enumerate(execution.stored())}
         plain = {name: tensor.clone(memory_format=torch.contiguous_format) for name, tensor in named.items()}
-        save_file(plain, self._path(request["outputs"]))
+        strides = {f"strides-{i}": json.dumps(list(tensor.stride())) for i, tensor in enumerate(outputs)}
+        save_file(plain, self._path(request["outputs"]), metadata=strides)
         return [describe(output, inputs) for output in outputs]
 
     def _path(self, name: str) -> Path:
