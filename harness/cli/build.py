@@ -17,6 +17,8 @@ def command(**values: Any) -> int:
 
     Prints the compile report and the artifact's folder.
     """
+    options = Options(**values)
+    workspace, request = resolve(options)
     from harness.cli.progress import show_progress
     from harness.cli.report import render_build
     from harness.engine.build import run_build
@@ -24,8 +26,6 @@ def command(**values: Any) -> int:
     from harness.store.codec import encode
     from harness.verdict import Verdict
 
-    options = Options(**values)
-    workspace, request = resolve(options)
     with show_progress(quiet=options.as_json) as listener:
         built = run_build(request, workspace, listener)
     if isinstance(built, Verdict):

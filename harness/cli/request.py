@@ -62,12 +62,9 @@ def resolve(options: Options) -> tuple[Workspace, Any]:
         UsageError: something named does not exist.
     """
     from harness.case import load_cases, select_cases
-    from harness.engine.build import BuildRequest
-    from harness.sandbox import best_level
     from harness.spec import find_problem, load_season
     from harness.submission import find_submission, load_submission
     from harness.target import load_target
-    from harness.toolchain import check_toolchain
 
     workspace = find_workspace(Path.cwd())
     problem = find_problem(workspace.root, options.problem)
@@ -80,6 +77,10 @@ def resolve(options: Options) -> tuple[Workspace, Any]:
         submission = load_submission(options.file, options.team)
     else:
         submission = find_submission(workspace.root, options.team, problem.name, problem.aliases)
+    from harness.engine.build import BuildRequest  # what is slow to import waits until the request is known to be good
+    from harness.sandbox import best_level
+    from harness.toolchain import check_toolchain
+
     toolchain = check_toolchain()
     return workspace, BuildRequest(
         submission=submission,

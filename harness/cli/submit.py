@@ -19,13 +19,14 @@ def command(full: bool, **values: Any) -> int:
 
     On a machine without a GPU it is traced, compiled for the target and checked on the CPU: CHECKED, not ranked.
     """
+    options = Options(**values)
+    workspace, request = resolve(options)
     from harness.cli.progress import show_progress
     from harness.cli.report import render_report
     from harness.engine.submit import run_submit
     from harness.store import encode_record, open_store
+    from harness.verdict import Kind
 
-    options = Options(**values)
-    workspace, request = resolve(options)
     store = open_store(workspace.database)
     for lost in store.recover():
         print(f"note: record {lost.id} ({lost.team}, {lost.problem}) was interrupted: submit again", file=sys.stderr)
@@ -36,6 +37,4 @@ def command(full: bool, **values: Any) -> int:
         print_json(encode_record(record))
     else:
         print_renderable(*render_report(record, store, debug=options.debug))
-    from harness.verdict import Kind
-
     return Kind(record.kind).exit_code

@@ -1,0 +1,1 @@
+"""Measurements of what the README promises. `make bench` runs them and writes bench/last.json."""

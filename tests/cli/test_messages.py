@@ -1,0 +1,161 @@
+"""What a person is told when something is not as it should be: message and exit code, through the command itself."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TEMPLATE = Path(__file__).parents[1] / "workspace"
+
+
+@pytest.fixture
+def root(tmp_path):
+    shutil.copytree(TEMPLATE, tmp_path / "w")
+    return tmp_path / "w"
+
+
+def run(root, *arguments, **options):
+    command = [sys.executable, "-m", "harness", *arguments]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["sumbit", "scale"], "no verb 'sumbit'. Did you mean submit?"),
+        (["submit"], "Missing argument 'PROBLEM'"),
+        (["submit", "scale", "--tem", "x"], "No such option '--tem'"),
+        (["submit", "scael"], "unknown problem 'scael'. Did you mean scale or scale_py?"),
+        (["submit", "scale", "--team", "startr"], "no team 'startr' under submissions/. Did you mean starter?"),
+        (["submit", "scale", "--team", "../x"], "team name '../x' is not valid"),
+        (["submit", "scale", "--target", "b20"], "unknown target 'b20'. Did you mean b200? Known targets: b200, h200"),
+        (["submit", "scale", "--suite", "none"], "scale has no suite 'none'; suites: default"),
+        (["submit", "scale", "--case", "test/M4"], "no case matches 'test/M4'; for instance: test/M8_N64/large, test/M4_N32/normal"),
+        (["submit", "scale", "--file", "gone.py"], "gone.py: no such file"),
+        (["build", "scael"], "unknown problem 'scael'"),
+        (["new", "scale", "--team", "starter"], "submissions/starter/scale exists already"),
+        (["new", "scale", "--team", "A B"], "team name 'A B' is not valid"),
+        (["show", "zzz"], "zzz"),
+        (["board", "scael"], "unknown problem 'scael'"),
+        (["board", "--csv"], "--csv needs a problem"),
+    ],
+)
+def test_bad_usage_says_what_to_do(root, arguments, told):
+    result = run(root, *arguments)
+    assert result.returncode == 2, result.stderr
+    assert told in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_usage_errors_and_help_answer_at_once(root):
+    run(root, "--help")
+    for arguments, promised_s in ((["--help"], 0.3), (["submit", "scael"], 0.5)):
+        fastest = min(_timed(root, *arguments) for _ in range(5))
+        # Other tests share the cores: the figure itself is measured by `make bench`.
+        assert fastest < promised_s * 3
+
+
+def _timed(root, *arguments):
+    started = time.monotonic()
+    run(root, *arguments)
+    return time.monotonic() - started
+
+
+def test_help_imports_nothing_heavy(root):
+    code = "import sys, harness.cli; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    loaded = run_python(root, code).stdout
+    assert not any(f"'{name}'" in loaded for name in ("torch", "triton", "helion", "rich", "sqlalchemy", "pydantic"))
+
+
+def run_python(root, code):
+    return subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=60)
+
+
+def test_outside_of_a_repository(tmp_path):
+    result = run(tmp_path, "problems")
+    assert result.returncode == 2
+    assert "is not inside a harness repository" in result.stderr
+
+
+def test_a_faulty_problem_names_file_and_place(root):
+    task = root / "problems" / "scale" / "task.yml"
+    task.write_text(task.read_text().replace("precision: float32", "precision: exact"))
+    result = run(root, "submit", "scale")
+    assert result.returncode == 2
+    assert "problems/scale/task.yml: precision: Input should be 'float32', 'tf32'" in result.stderr
+
+
+def test_new_copies_the_starter(root):
+    result = run(root, "new", "scale_py", "--team", "acme")
+    assert result.returncode == 0
+    assert "Next: make submit PROBLEM=scale TEAM=acme" in result.stdout
+    copied = root / "submissions" / "acme" / "scale" / "submission.py"
+    assert copied.read_bytes() == (root / "submissions" / "starter" / "scale" / "submission.py").read_bytes()
+
+
+def test_a_link_as_submission(root):
+    path = root / "submissions" / "acme" / "scale" / "submission.py"
+    path.parent.mkdir(parents=True)
+    path.symlink_to("/etc/passwd")
+    result = run(root, "submit", "scale", "--team", "acme")
+    assert result.returncode == 2
+    assert "is a link; a submission holds regular files only" in result.stderr
+
+
+def test_a_database_of_a_newer_version(root):
+    run(root, "board")
+    with sqlite3.connect(root / ".harness" / "records.sqlite") as connection:
+        connection.execute("update alembic_version set version_num = '9999'")
+    result = run(root, "board")
+    assert result.returncode == 3
+    assert "newer" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_full_disk_is_told(root):
+    """A tiny file system in the place of .harness, where the machine lets us mount one."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a file system of its own to fill")
+    state = root / ".harness"
+    state.mkdir()
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", state], capture_output=True, text=True)
+    if mount.returncode:
+        pytest.skip(f"this machine does not let us mount: {mount.stderr.strip()}")
+    try:
+        (state / "filler").write_bytes(b"\0" * (60 << 10))
+        result = run(root, "submit", "scale", "--case", "M4_N32")
+        assert result.returncode == 3
+        assert "is full" in result.stderr + result.stdout, result.stderr
+        assert "ree some space" in result.stderr + result.stdout
+        assert "Traceback" not in result.stderr
+    finally:
+        subprocess.run(["umount", state], check=True)
+
+
+def test_json_is_one_document_on_every_verb(root):
+    for arguments in (["problems"], ["problems", "scale"], ["board"], ["board", "scale"], ["doctor"]):
+        result = run(root, *arguments, "--json")
+        json.loads(result.stdout)
+
+
+def test_doctor_finds_what_is_here(root):
+    findings = {finding["name"]: finding for finding in json.loads(run(root, "doctor", "--json").stdout)}
+    assert findings["torch"]["state"] == "ok"
+    assert findings["sandbox"]["found"] in ("level strict", "level restricted", "level none")
+    if findings["sandbox"]["found"] != "level strict":
+        assert findings["sandbox"]["advice"]
+    assert "ptxas" in findings["assembler"]["found"]
+
+
+def test_a_package_outside_the_range_stops_early(root):
+    code = "from harness.toolchain import check_toolchain; check_toolchain({'torch': '2.9.0', 'triton': '3.7.1'})"
+    told = run_python(root, code).stderr
+    assert "torch 2.9.0 is outside the tested range >=2.11,<2.14: run `make environment`" in told
+    assert "helion is not installed; this version needs helion>=1.5.0" in told
