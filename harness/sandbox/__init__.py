@@ -1,6 +1,17 @@
 """How untrusted code is run. This package owns levels, limits and the safe reading of results.
 
 It knows nothing of submissions, plans or verdicts, and never runs untrusted code in its own process.
+
+    level = best_level().level
+    with start([sys.executable, "-I", "-m", "harness.trace"], level=level, mounts=python_mounts(),
+               scratch=folder, limits=limits) as job:
+        for line in job.lines(): ...
+        end = job.wait()
+    plan = read_result(folder, "plan.json", max_bytes)
+
+A parent calls `start` or `run`; `spawn` tells the launcher what to do; `launcher` and `kernel` run in the new
+process and give up its rights; `strict` (bubblewrap) and `seccomp` say which; `job` watches it with `meter` and
+`output`; `probe` says what a machine lacks.
 """
 
 from harness.sandbox.contract import Exit, Level, LevelReport, Limits, Mount, visible, visible_scratch

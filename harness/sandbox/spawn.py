@@ -41,6 +41,14 @@ _LAUNCH_S = 20.0
 _starter = ThreadPoolExecutor(1, "sandbox-starter")
 
 
+def _renew_starter() -> None:
+    global _starter
+    _starter = ThreadPoolExecutor(1, "sandbox-starter")
+
+
+os.register_at_fork(after_in_child=_renew_starter)  # a forked child has no threads but its first
+
+
 @dataclass
 class Spawned:
     """A started launcher and what is needed to follow and to end it."""
@@ -93,7 +101,9 @@ def spawn(
             raise SandboxError(f"cannot start a sandboxed process: {path} does not exist")
     scratch.chmod(0o700)
     with ExitStack() as stack:
-        filter_fd = _file(build_filter(level, signals=_signals_stay_inside(level)), stack) if _filtered(level) else -1
+        filter_fd = -1
+        if level is not Level.NONE:
+            filter_fd = _file(build_filter(level, signals=_signals_stay_inside(level)), stack)
         variables = _environment(level, scratch, environment)
         request: dict[str, Any] = {
             "level": level.value,
@@ -165,10 +175,6 @@ def _file(content: bytes, stack: ExitStack) -> int:
         descriptor = os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
     stack.callback(os.close, descriptor)
     return descriptor
-
-
-def _filtered(level: Level) -> bool:
-    return level is not Level.NONE
 
 
 def _signals_stay_inside(level: Level) -> bool:

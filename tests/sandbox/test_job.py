@@ -217,6 +217,16 @@ def test_starting_thread_may_end(any_level: str, scratch: Path) -> None:
     assert list(started[0].lines()) == ["alive"]
 
 
+def test_starts_from_a_forked_process_too(any_level: str, scratch: Path) -> None:
+    execute("pass", any_level, scratch)
+    child = os.fork()
+    if child == 0:
+        _, end = execute("pass", any_level, scratch)
+        os._exit(0 if end.code == 0 else 1)
+    wait_until(lambda: os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None)
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_deleted_files_do_not_fill_the_disk(level: str, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "_LOW_DISK_BYTES", 1 << 60)  # as on a disk that is nearly full
     attack = Attack("greedy", level, told={"what": "fill_disk_deleted"}, limits={"scratch_bytes": 32 * MIB})

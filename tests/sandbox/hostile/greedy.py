@@ -115,7 +115,7 @@ def fill_disk_empty():
 
 
 def fill_disk_deep():
-    for number in range(1000):
+    for number in range(200):
         os.mkdir("d")
         os.chdir("d")
     time.sleep(60)
@@ -169,7 +169,7 @@ def spin_children():
 def spin_short_children():
     while True:
         if os.fork() == 0:
-            end = time.process_time() + 0.05
+            end = time.process_time() + 0.03
             while time.process_time() < end:
                 pass
             os._exit(0)
@@ -181,7 +181,7 @@ def spin_orphans():
     for _ in range(15):
         if os.fork() == 0:
             if os.fork() == 0:
-                end = time.process_time() + 0.2
+                end = time.process_time() + 0.1
                 while time.process_time() < end:
                     pass
             os._exit(0)
