@@ -19,6 +19,7 @@ from harness.sandbox.meter import Meter, folder_bytes, free_bytes
 from harness.sandbox.output import Output
 from harness.sandbox.results import remove_tree
 from harness.sandbox.spawn import PRIVATE_HOME, Spawned, spawn
+from harness.sandbox.strict import MEMORY_FOLDERS
 
 _POLL_S = 0.05
 _WATCH_SHARE = 10  # watching takes at most a tenth of a core, however much there is to measure
@@ -80,7 +81,7 @@ class Job:
         self._spawned = spawned
         self._scratch = scratch
         self._limits = limits
-        self._meter = Meter(spawned.process.pid)
+        self._meter = Meter(spawned.process.pid, MEMORY_FOLDERS if spawned.level is Level.STRICT else ())
         self._started_s = time.monotonic()
         self._free_bytes = free_bytes(scratch)
         self._peak_bytes = 0

@@ -13,11 +13,13 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _ENTRY_BYTES = 4096  # what an empty file costs, so that a million of them are seen
+_INODE_BYTES = 1024
 _DEEPEST = 64
 _MOST_PROCESSES = 4096
 
@@ -33,8 +35,10 @@ class Usage:
 class Meter:
     """Measures the tree under one process. Safe to call from several threads."""
 
-    def __init__(self, root: int) -> None:
+    def __init__(self, root: int, memory_folders: Sequence[str] = ()) -> None:
+        """Measure the tree under `root`, and as memory also the folders that its first child has in memory."""
         self._root = root
+        self._folders = memory_folders
         self._lock = threading.Lock()
         self._own_ticks: dict[tuple[int, int], int] = {}
         self._ticks = 0
@@ -51,12 +55,33 @@ class Meter:
                     self._own_ticks[pid, started] = own
                     with_children += own + waited_for
             self._ticks = max(self._ticks, with_children, sum(self._own_ticks.values()))
-            return Usage(self._ticks / _TICKS_PER_S, sum(map(_memory_of, pids)))
+            return Usage(self._ticks / _TICKS_PER_S, self._memory_of(pids, _memory_of))
 
     def shared_memory_bytes(self) -> int:
         """Measure memory as `sample` does, but count a page that processes share once. Slow."""
         with self._lock:
-            return sum(map(_proportional_memory_of, [self._root, *descendants(self._root)]))
+            return self._memory_of([self._root, *descendants(self._root)], _proportional_memory_of)
+
+    def _memory_of(self, pids: Sequence[int], measure: Callable[[int], tuple[int, int]]) -> int:
+        private, shared = 0, 0
+        for pid in pids:
+            own, common = measure(pid)
+            private += own
+            shared += common
+        # What lies in the folders and is mapped as well is in both counts.
+        return private + max(shared, self._folder_bytes())
+
+    def _folder_bytes(self) -> int:
+        total = 0
+        for child in children_of(self._root)[:1]:
+            for folder in self._folders:
+                try:
+                    status = os.statvfs(f"/proc/{child}/root{folder}")
+                except OSError:
+                    continue  # it has ended, or not yet begun
+                total += (status.f_blocks - status.f_bfree) * status.f_frsize
+                total += (status.f_files - status.f_ffree) * _INODE_BYTES
+        return total
 
 
 def descendants(root: int) -> list[int]:
@@ -96,21 +121,24 @@ def _times_of(pid: int) -> tuple[int, int, int] | None:
     return int(fields[19]), user + system, children_user + children_system
 
 
-def _memory_of(pid: int) -> int:
-    return _kilobytes(f"/proc/{pid}/status", ("RssAnon:", "RssShmem:")) or 0
+def _memory_of(pid: int) -> tuple[int, int]:
+    """A process's private and shared memory, resident; file pages, which can be dropped, do not count."""
+    path = f"/proc/{pid}/status"
+    return _bytes_at(path, "RssAnon:") or 0, _bytes_at(path, "RssShmem:") or 0
 
 
-def _proportional_memory_of(pid: int) -> int:
-    found = _kilobytes(f"/proc/{pid}/smaps_rollup", ("Pss_Anon:", "Pss_Shmem:"))
-    return _memory_of(pid) if found is None else found
+def _proportional_memory_of(pid: int) -> tuple[int, int]:
+    path = f"/proc/{pid}/smaps_rollup"
+    private, shared = _bytes_at(path, "Pss_Anon:"), _bytes_at(path, "Pss_Shmem:")
+    return _memory_of(pid) if private is None or shared is None else (private, shared)
 
 
-def _kilobytes(path: str, names: tuple[str, ...]) -> int | None:
+def _bytes_at(path: str, name: str) -> int | None:
     try:
         lines = _read(path).splitlines()
     except OSError:
         return None
-    return sum(int(line.split()[1]) for line in lines if line.startswith(names)) * 1024
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def folder_bytes(folder: Path, most: int) -> int:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from harness.sandbox.contract import SCRATCH, Limits, Mount
 
+MEMORY_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108  (its own)
 _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 
@@ -81,5 +82,6 @@ def _system(temporary_bytes: int) -> Iterator[str]:
     for name in _SYSTEM_FILES:
         yield from ("--ro-bind-try", name, name)
     yield from ("--proc", "/proc", "--dev", "/dev")
-    yield from ("--size", str(temporary_bytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")  # noqa: S108
-    yield from ("--size", str(temporary_bytes), "--tmpfs", "/tmp")  # noqa: S108  (its own)
+    for folder in MEMORY_FOLDERS:
+        yield from ("--size", str(temporary_bytes), "--tmpfs", folder)
+    yield from ("--remount-ro", "/dev")

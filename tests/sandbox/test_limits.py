@@ -79,6 +79,14 @@ def test_shared_memory_folder_is_bounded(carry: Carry, level: str) -> None:
     assert outcome.output == ("No space left on device" if level == "strict" else "Permission denied")
 
 
+@pytest.mark.parametrize("what", ["fill_temporary", "fill_shared_memory", "fill_temporary_empty"])
+def test_folders_in_memory_are_memory(carry: Carry, level: str, what: str) -> None:
+    if level != "strict":
+        pytest.skip("only level strict has folders in memory")
+    outcome = greedy(carry, what, scratch_bytes=512 * MIB, memory_bytes=64 * MIB)
+    assert outcome.exit.limit == "memory"
+
+
 def test_hidden_folder(carry: Carry, level: str) -> None:
     outcome = greedy(carry, "fill_disk_hidden", scratch_bytes=32 * MIB)
     assert outcome.exit.limit == "disk"

@@ -123,11 +123,18 @@ def fill_disk_deep():
 
 def fill(folder):
     try:
-        for number in range(1000):
+        for number in range(40):
             with open(f"{folder}/file{number}", "wb") as file:
                 file.write(b"x" * 8 * MIB)
     except OSError as error:
         say(error.strerror)
+        return
+    time.sleep(2)
+
+
+def fill_temporary_empty():
+    for number in range(1_000_000):
+        os.close(os.open(f"/tmp/file{number}", os.O_CREAT | os.O_WRONLY))
 
 
 def fill_temporary():
