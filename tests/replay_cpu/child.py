@@ -107,10 +107,10 @@ class Child:
         """Replay one launch of a hand-written kernel `k`.
 
         Its parameters are `x0`, `x1`... for the inputs, `y0`, `y1`... for the outputs, which the plan allocates,
-        and the scalars, given as (name, type, value).
+        and the scalars, given as (name, type, value); those in capitals are annotated `tl.constexpr`.
         """
         names = [f"x{i}" for i in range(len(inputs))] + [f"y{i}" for i in range(len(outputs))]
-        parameters = names + [f"{n}: tl.constexpr" if kind == "constexpr" else n for n, kind, _ in scalars]
+        parameters = names + [f"{n}: tl.constexpr" if n.isupper() else n for n, _, _ in scalars]
         lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
         source = self.add_source(f"{header}@triton.jit\ndef k({', '.join(parameters)}):\n{lines}\n")
         tensors = [*inputs, *outputs]

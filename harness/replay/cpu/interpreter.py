@@ -191,12 +191,17 @@ def install() -> None:
         stock._patch_lang_core(language, scope)
         language.range, language.static_range = device_range, static_range
         language.reduce, language.associative_scan = reductions.reduce, reductions.scan
+        language.dot_scaled = _no_dot_scaled
         language.static_print = language.device_print = _print_nothing
     front_end.install()
 
 
 def _print_nothing(*_: Any, **__: Any) -> None:
     """Stand in for printing."""
+
+
+def _no_dot_scaled(*_: Any, **__: Any) -> None:
+    raise Unsupported("tl.dot_scaled is not interpreted")
 
 
 def _call_device_function(self: Any, *arguments: Any, **keywords: Any) -> Any:

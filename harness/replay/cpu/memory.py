@@ -19,6 +19,9 @@ from harness.replay.cpu.bounds import Bounds
 from harness.replay.cpu.faults import Fault, Unsupported
 from harness.replay.cpu.numerics import NARROW, Array, make, numpy_type, widen
 
+dense = np.ascontiguousarray
+"""Triton's native functions walk arrays as if they were contiguous, whatever their strides."""
+
 _ADD = (ir.ATOMIC_OP.FADD, ir.ATOMIC_OP.ADD)
 
 
@@ -50,10 +53,9 @@ class Memory:
         self.bounds.check(ptrs, used, carrier.itemsize, "load")
         if is_volatile and self.pause is not None:
             self.pause()
-        if used is None:
-            used = np.ones(ptrs.data.shape, np.bool_)
-        fill = np.zeros(ptrs.data.shape, carrier) if other is None else other.data
-        return TensorHandle(native.load(ptrs.data, used, fill, carrier), element)
+        used = np.ones(ptrs.data.shape, np.bool_) if used is None else dense(used)
+        fill = np.zeros(ptrs.data.shape, carrier) if other is None else dense(other.data)
+        return TensorHandle(native.load(dense(ptrs.data), used, fill, carrier), element)
 
     def create_masked_store(
         self, ptrs: TensorHandle, value: TensorHandle, mask: TensorHandle | None, cache: Any, eviction: Any
@@ -63,15 +65,15 @@ class Memory:
         self.bounds.check(ptrs, used, carrier.itemsize, "store")
         if self.recorder is not None:
             self.recorder(ptrs, used, carrier.itemsize)
-        if used is None:
-            used = np.ones(ptrs.data.shape, np.bool_)
+        used = np.ones(ptrs.data.shape, np.bool_) if used is None else dense(used)
         data = value.data if value.data.dtype == carrier else value.data.astype(carrier)
-        native.store(ptrs.data, data, used)
+        native.store(dense(ptrs.data), dense(data), used)
 
     def create_atomic_cas(
         self, ptr: TensorHandle, cmp: TensorHandle, val: TensorHandle, sem: Any, scope: Any
     ) -> TensorHandle:
         self.bounds.check(ptr, None, numpy_type(ptr.get_element_ty()).itemsize, "atomic")
+        ptr, cmp, val = (TensorHandle(dense(h.data), h.dtype) for h in (ptr, cmp, val))
         result = InterpreterBuilder.create_atomic_cas(self, ptr, cmp, val, sem, scope)
         if self.pause is not None:
             self.pause()
@@ -84,6 +86,7 @@ class Memory:
         if val.dtype.scalar in NARROW:
             result = self._atomic_narrow(op, ptr, val, mask)
         else:
+            ptr, val, mask = (TensorHandle(dense(h.data), h.dtype) for h in (ptr, val, mask))
             result = InterpreterBuilder.create_atomic_rmw(self, op, ptr, val, mask, sem, scope)
         if self.pause is not None:
             self.pause()

@@ -19,7 +19,7 @@ _TRITON_TYPES = """
 _MATH_FUNCTIONS = "abs ceil cos div_rn erf exp exp2 fdiv floor fma log log2 rsqrt sin sqrt sqrt_rn umulhi"
 _LIBDEVICE = """
     abs acos acosh add_rn asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi div_rn erf erfc erfcinv erfcx
-    erfinv exp exp10 exp2 expm1 fabs fast_cosf fast_dividef fast_expf fast_exp10f fast_log10f fast_log2f fast_logf
+    erfinv exp exp10 exp2 expm1 fast_cosf fast_dividef fast_expf fast_exp10f fast_log10f fast_log2f fast_logf
     fast_powf fast_sinf fast_tanf fast_tanhf fdim ffs finitef floor fma fma_rn fmod hypot ilogb isfinited isinf isnan
     j0 j1 ldexp lgamma llrint llround log log10 log1p log2 logb mul_rn nearbyint nextafter normcdf normcdfinv popc pow
     rcbrt rcp_rn rint round rsqrt rsqrt_rn saturatef signbit sin sinh sinpi sqrt sqrt_rn sub_rn tan tanh tgamma trunc
