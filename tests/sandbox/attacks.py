@@ -55,6 +55,7 @@ class Attack:
     told: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     mounts: tuple[str, ...] = ()
+    folder: str | None = None  # where the scratch folder is made
     name_parent: bool = False  # tell the program the process id of ours that started it
 
 
@@ -86,7 +87,7 @@ def carry_out(attack: Attack) -> Outcome:
         json.dumps(told),
     ]
     limits = Limits(**{**ROOMY, **attack.limits})
-    scratch = Path(tempfile.mkdtemp(prefix="sandbox-test-"))
+    scratch = Path(tempfile.mkdtemp(prefix="sandbox-test-", dir=attack.folder))
     try:
         with start(command, level=level, mounts=mounts, scratch=scratch, limits=limits) as job:
             output = "\n".join(job.lines())

@@ -261,8 +261,15 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_killed_parent_takes_everything_along(level: str) -> None:
-    attack = Attack("greedy", level, told={"what": "ignore_signals"})
+@pytest.fixture
+def open_folder() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="sandbox-test-") as name:
+        Path(name).chmod(0o777)
+        yield name
+
+
+def test_killed_parent_takes_everything_along(level: str, open_folder: str) -> None:
+    attack = Attack("greedy", level, told={"what": "ignore_signals"}, folder=open_folder)
     script = [sys.executable, str(Path(__file__).with_name("attacks.py"))]
     with subprocess.Popen(script, stdin=subprocess.PIPE, text=True) as parent:
         assert parent.stdin is not None
@@ -273,12 +280,12 @@ def test_killed_parent_takes_everything_along(level: str) -> None:
     wait_until(lambda: left_behind() == [])
 
 
-def test_killed_parent_of_an_ordinary_user(level: str) -> None:
+def test_killed_parent_of_an_ordinary_user(level: str, open_folder: str) -> None:
     python = ordinary_python() if os.geteuid() == 0 else None
     if python is None:
         pytest.skip("needs root, and a Python that an ordinary user can run")
     user = OrdinaryUser(python)
-    attack = Attack("greedy", level, told={"what": "ignore_signals"})
+    attack = Attack("greedy", level, told={"what": "ignore_signals"}, folder=open_folder)
     thread = threading.Thread(target=lambda: pytest.raises(RuntimeError, user.carry_out, attack))
     thread.start()
     wait_until(lambda: len(left_behind()) >= 2)
