@@ -71,7 +71,8 @@ class Child:
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request as it is; return the response."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
@@ -114,7 +115,7 @@ class Child:
         lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
         source = self.add_source(f"{header}@triton.jit\ndef k({', '.join(parameters)}):\n{lines}\n")
         tensors = [*inputs, *outputs]
-        arguments = [Argument(n, POINTER[t.dtype], Tensor(i)) for i, (n, t) in enumerate(zip(names, tensors))]
+        arguments = [Argument(n, POINTER[t.dtype], Tensor(i)) for i, (n, t) in enumerate(zip(names, tensors, strict=False))]
         arguments += [Argument(*scalar) for scalar in scalars]
         steps: list[Step] = [
             OpStep("aten.empty.memory_format", (tuple(t.shape),), empty_keywords(t), (Tensor(len(inputs) + i),), 4)

@@ -25,7 +25,13 @@ OUT_OF_BOUNDS = {
     "store": ("tl.store(y0 + i * 2, 1.0)", "store", "y0", 64, 64),
     "atomic": ("tl.atomic_add(y0 + i + 1, 1.0)", "atomic", "y0", 64, 64),
     "compare and swap": ("j = y0.to(tl.pointer_type(tl.int32)) + 64\ntl.atomic_cas(j, 0, 1)", "atomic", "y0", 64, 64),
-    "into a neighbour": ("d = (y0.to(tl.int64) - x0.to(tl.int64)) // 4\ntl.store(x0 + d + i, 1.0)", "store", "x0", None, 100),
+    "into a neighbour": (
+        "d = (y0.to(tl.int64) - x0.to(tl.int64)) // 4\ntl.store(x0 + d + i, 1.0)",
+        "store",
+        "x0",
+        None,
+        100,
+    ),
     "block pointer": (
         "p = tl.make_block_ptr(x0, (200,), (1,), (96,), (64,), (0,))\n"
         "tl.store(y0 + i, tl.load(p, boundary_check=(0,)))",
@@ -56,11 +62,20 @@ def test_out_of_bounds_is_told_with_its_place(child: Child, name: str) -> None:
 
 def test_a_view_may_reach_its_whole_storage(child: Child) -> None:
     """A GPU allows it, so the bounds are those of the memory, not those of the view."""
-    source = child.add_source(HEADER + "@triton.jit\ndef k(x, y):\n    i = tl.arange(0, 4)\n    tl.store(y + i, tl.load(x + i - 6))\n")
+    source = child.add_source(
+        HEADER + "@triton.jit\ndef k(x, y):\n    i = tl.arange(0, 4)\n    tl.store(y + i, tl.load(x + i - 6))\n"
+    )
     steps = (
         OpStep("aten.slice.Tensor", (Tensor(0), 0, 6, 10), (), (Tensor(1),)),
         OpStep("aten.empty.memory_format", ((4,),), empty_keywords(OUT), (Tensor(2),)),
-        LaunchStep("0" * 64, source, "k", (1, 1, 1), (Argument("x", "*fp32", Tensor(1)), Argument("y", "*fp32", Tensor(2))), "helion"),
+        LaunchStep(
+            "0" * 64,
+            source,
+            "k",
+            (1, 1, 1),
+            (Argument("x", "*fp32", Tensor(1)), Argument("y", "*fp32", Tensor(2))),
+            "helion",
+        ),
     )
     tensors = metas((torch.empty(10), torch.empty(4), torch.empty(4)))
     child.add_plan(Plan("view", tensors, (0,), (2,), "tensor", steps))
@@ -79,7 +94,8 @@ def test_an_address_from_nowhere(child: Child) -> None:
 def test_unwritten_elements_show(child: Child) -> None:
     response, results = child.launch(AT + "tl.store(y0 + i, 1.0, mask=i < 60)", (), (OUT,))
     assert response["status"] == "done"
-    assert results["0"][:60].eq(1).all() and results["0"][60:].isnan().all()
+    assert results["0"][:60].eq(1).all()
+    assert results["0"][60:].isnan().all()
 
 
 def test_a_race_shows_because_programs_are_shuffled(child: Child) -> None:
@@ -206,14 +222,20 @@ def test_a_broken_plan_and_a_missing_one(child: Child) -> None:
     child.add_document("broken", document | {"format": 99})
     assert child.replay("broken", (X,))[0]["status"] == "fault"
     response, _ = child.replay("missing", (X,))
-    assert (response["status"], response["reason"]) == ("fault", "the plan of missing cannot be read: FileNotFoundError")
+    assert (response["status"], response["reason"]) == (
+        "fault",
+        "the plan of missing cannot be read: FileNotFoundError",
+    )
 
 
 @pytest.mark.parametrize("name", ["../escape", "/etc/passwd", ".hidden", "a/b"])
 def test_a_request_cannot_leave_its_folders(child: Child, name: str) -> None:
     request = {"id": 1, "shape_id": name, "inputs": name, "outputs": name, "time_limit_s": 1}
     response = child.ask(request)
-    assert (response["status"], response["reason"]) == ("fault", "a request names a file outside of the scratch directory")
+    assert (response["status"], response["reason"]) == (
+        "fault",
+        "a request names a file outside of the scratch directory",
+    )
 
 
 def test_inputs_that_do_not_fit_the_plan(child: Child) -> None:
@@ -238,16 +260,20 @@ def test_nothing_a_kernel_prints_can_pass_for_a_response(child: Child) -> None:
     forged = json.dumps({"id": 1, "status": "done"})
     body = AT + f"tl.device_print('{forged}', i)\ntl.store(y0 + i, 1.0)"
     response, results = child.launch(body, (), (OUT,))
-    assert response["status"] == "done" and results["0"].eq(1).all()
+    assert response["status"] == "done"
+    assert results["0"].eq(1).all()
 
 
 def test_sampled_programs_mark_what_they_stored(child: Child) -> None:
     body = "p = tl.program_id(0)\ni = p * 16 + tl.arange(0, 16)\ntl.store(y0 + i, i.to(tl.float32), mask=i < 1590)"
-    response, results = child.launch(body, (), (torch.empty(1600),), grid=(100, 1, 1), programs={"sample": 10, "seed": 5})
+    response, results = child.launch(
+        body, (), (torch.empty(1600),), grid=(100, 1, 1), programs={"sample": 10, "seed": 5}
+    )
     assert response["status"] == "done", response
     assert (response["programs_run"], response["programs_total"]) == (10, 100)
     stored = results["stored-0"]
-    assert stored.dtype == torch.bool and stored.sum() == 10 * 16 - 10
+    assert stored.dtype == torch.bool
+    assert stored.sum() == 10 * 16 - 10
     assert stored[:16].all() and stored[-16:-10].all(), "the first and the last program are always among them"
     assert torch.equal(results["0"][stored], torch.arange(1600.0)[stored])
     assert results["0"][~stored].isnan().all()
@@ -258,7 +284,15 @@ def test_a_launch_whose_result_is_used_runs_in_full(child: Child) -> None:
     document = json.loads((KERNELS / "softmax_two_pass.json").read_text())
     out = len(document["tensors"])
     document["tensors"].append(document["tensors"][document["outputs"][0]])
-    document["steps"].append({"op": "aten.clone.default", "args": [{"tensor": document["outputs"][0]}], "kwargs": {}, "outs": [out], "line": 1})
+    document["steps"].append(
+        {
+            "op": "aten.clone.default",
+            "args": [{"tensor": document["outputs"][0]}],
+            "kwargs": {},
+            "outs": [out],
+            "line": 1,
+        }
+    )
     document["outputs"] = [out]
     child.add_document("used", document)
     x = torch.randn(37, 100)
@@ -283,4 +317,5 @@ def test_atomics_are_never_sampled(child: Child) -> None:
     indices = torch.randint(0, 16, (200,))
     response, results = child.replay("atomics", (indices,), programs={"sample": 2, "seed": 1})
     assert response["programs_run"] == 7
-    assert results["stored-0"].all() and torch.equal(results["0"].long(), indices.bincount(minlength=16))
+    assert results["stored-0"].all()
+    assert torch.equal(results["0"].long(), indices.bincount(minlength=16))

@@ -219,7 +219,13 @@ def test_atomics_return_the_value_before(child: Child) -> None:
 
 
 def test_scalar_arguments_have_their_declared_types(child: Child) -> None:
-    scalars = [("n", "i32", 5), ("one", "constexpr", 1), ("f", "fp32", 0.1), ("big", "i64", 2**40), ("BLOCK", "constexpr", 64)]
+    scalars = [
+        ("n", "i32", 5),
+        ("one", "constexpr", 1),
+        ("f", "fp32", 0.1),
+        ("big", "i64", 2**40),
+        ("BLOCK", "constexpr", 64),
+    ]
     body = "i = tl.arange(0, BLOCK)\ntl.store(y0 + i, f * n + one)\ntl.store(y1 + i, big + one.to(tl.int64))"
     answer = child.launch(body, (), (like(torch.float64), like(torch.int64)), scalars=scalars)
     assert ran(answer)[0].item() == (torch.tensor(0.1) * 5 + 1).item()

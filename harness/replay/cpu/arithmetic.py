@@ -4,6 +4,8 @@ A mix-in over Triton's `InterpreterBuilder`: every method replaces one that is w
 narrow floats (whose carriers it adds up as integers), NaN rules, unsigned shifts or precision.
 """
 
+# ruff: noqa: D102 -- the methods are those of Triton's builder, under its names
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -106,10 +108,7 @@ class Arithmetic:
 
     def create_umulhi(self, lhs: TensorHandle, rhs: TensorHandle) -> TensorHandle:
         a, b = unsigned(lhs.data), unsigned(rhs.data)
-        if a.itemsize == 4:
-            high = ((a.astype(np.uint64) * b) >> np.uint64(32)).astype(np.uint32)
-        else:
-            high = _high_half(a, b)
+        high = _high_half(a, b) if a.itemsize == 8 else (a.astype(np.uint64) * b >> np.uint64(32)).astype(np.uint32)
         return TensorHandle(high.view(lhs.data.dtype), lhs.dtype.scalar)
 
     def cast_impl(self, src: TensorHandle, dst_type: Any) -> TensorHandle:
@@ -150,7 +149,7 @@ class Arithmetic:
 
     def get_all_ones_value(self, dtype: Any) -> TensorHandle:
         carrier = numpy_type(dtype)
-        ones = np.array([True]) if carrier == bool else np.array([-1]).astype(carrier)
+        ones = np.array([True]) if carrier.kind == "b" else np.array([-1]).astype(carrier)
         return TensorHandle(ones, dtype.scalar)
 
 
@@ -160,4 +159,5 @@ def _high_half(a: Array, b: Array) -> Array:
     a_low, a_high, b_low, b_high = a & mask, a >> half, b & mask, b >> half
     middle = a_high * b_low + ((a_low * b_low) >> half)
     carry = a_low * b_high + (middle & mask)
-    return a_high * b_high + (middle >> half) + (carry >> half)
+    high: Array = a_high * b_high + (middle >> half) + (carry >> half)
+    return high

@@ -16,8 +16,9 @@ import torch
 
 from harness.plan import ConstantStep, LaunchStep, OpStep, Plan, used_tensors
 from harness.replay.cpu import host
+from harness.replay.cpu.arguments import bind
 from harness.replay.cpu.faults import Fault, TimeLimit
-from harness.replay.cpu.kernels import Kernel, bind
+from harness.replay.cpu.kernels import Kernel
 from harness.replay.cpu.programs import Launch, choose_programs, run_programs
 from harness.replay.cpu.shared import StoredBytes, share_storages
 

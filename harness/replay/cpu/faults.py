@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Fault(Exception):
+class Fault(Exception):  # noqa: N818 -- the word of the protocol
     """The plan or a kernel did something wrong. `where` says what and where, in fields for a report."""
 
     status = "fault"

@@ -34,6 +34,7 @@ class Semantic(TritonSemantic):  # type: ignore[misc]
         self._constants: dict[Any, Any] = {}
 
     def binary_op_type_checking_impl(self, lhs: Any, rhs: Any, *allowed: Any, **options: Any) -> tuple[Any, Any]:
+        """Bring two operands to one type and shape."""
         if lhs.__class__ is tl.tensor:
             kind = lhs.dtype.name
             if kind in _ORDINARY:
@@ -47,6 +48,7 @@ class Semantic(TritonSemantic):  # type: ignore[misc]
         return super().binary_op_type_checking_impl(lhs, rhs, *allowed, **options)  # type: ignore[no-any-return]
 
     def broadcast_impl_value(self, lhs: Any, rhs: Any) -> tuple[Any, Any]:
+        """Bring two tensors to one shape."""
         left, right = lhs.type, rhs.type
         if left is right:
             return lhs, rhs
@@ -63,6 +65,7 @@ class Semantic(TritonSemantic):  # type: ignore[misc]
         return super().broadcast_impl_value(lhs, rhs)  # type: ignore[no-any-return]
 
     def cast(self, input: Any, dst_ty: Any, fp_downcast_rounding: str | None = None) -> Any:
+        """Convert a tensor to another element type."""
         if fp_downcast_rounding is None and input.type.scalar == dst_ty.scalar:
             return input
         return super().cast(input, dst_ty, fp_downcast_rounding)

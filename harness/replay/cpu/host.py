@@ -2,8 +2,8 @@
 
 The plan is hostile. Only operators of namespace `aten` that return tensors run, none that reads a file; a
 result of another shape, dtype or strides than the plan says ends the replay, because later steps rely on it: as
-unsupported, since an operator may lay its result out in another way on a GPU. Which operators a division allows is `harness.policy`'s question. Fresh memory is poisoned, so that what a kernel
-leaves unwritten shows.
+unsupported, since an operator may lay its result out in another way on a GPU. Which operators a division allows
+is `harness.policy`'s question. Fresh memory is poisoned, so that what a kernel leaves unwritten shows.
 """
 
 from __future__ import annotations

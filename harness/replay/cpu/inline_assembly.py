@@ -38,6 +38,7 @@ class Outputs:
         self._results = results
 
     def get_result(self, index: int) -> TensorHandle:
+        """Return one result."""
         return self._results[index]
 
 

@@ -5,6 +5,8 @@ which therefore does nothing else. It knows the internals of one Triton version 
 Stock Triton patches its language again at each device function call; here it is patched at `install`.
 """
 
+# ruff: noqa: D102 -- the methods are those of Triton's builder, under its names
+
 from __future__ import annotations
 
 import ast
@@ -37,7 +39,7 @@ class Builder(Memory, Arithmetic, InterpreterBuilder):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         precisions = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
-        self.options = replace(self.options, sanitize_overflow=False, allowed_dot_input_precisions=precisions)
+        self.options: Any = replace(self.options, sanitize_overflow=False, allowed_dot_input_precisions=precisions)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("create_", "get_")):
@@ -98,9 +100,9 @@ def device_range(first: Any, second: Any = None, step: Any = 1, **_: Any) -> Ite
     start, stop = (0, first) if second is None else (first, second)
     types = [bound.dtype for bound in (start, stop, step) if isinstance(bound, tl.tensor)]
     low, high, stride = operator.index(start), operator.index(stop), operator.index(1 if step is None else step)
-    fits = -(2**31) <= min(low, high) and max(low, high) < 2**31
+    fits = min(low, high) >= -(2**31) and max(low, high) < 2**31
     default = tl.int32 if fits else tl.int64
-    dtype = max([default, *types] if not types else types, key=lambda kind: kind.primitive_bitwidth)
+    dtype = max(types or [default], key=lambda kind: kind.primitive_bitwidth)
     carrier = numpy_type(dtype)
     for value in range(low, high, stride):
         yield tl.tensor(TensorHandle(np.array([value], carrier), dtype), dtype)

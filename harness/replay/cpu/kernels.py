@@ -1,4 +1,4 @@
-"""Kernels made from checked sources, and their arguments.
+"""Kernels made from checked sources.
 
 The checked syntax tree itself is compiled, with its original line numbers, into a name space that holds the
 language and nothing of Python but a few names; no text from the artifact is executed.
@@ -10,28 +10,21 @@ import ast
 import copy
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import numpy as np
 import torch
 import triton.language as tl
 from triton.language.extra.cuda import libdevice as device_library
-from triton.runtime.interpreter import InterpretedFunction, TensorHandle
-from triton.runtime.jit import mangle_type
+from triton.runtime.interpreter import InterpretedFunction
 
-from harness.plan import Argument, Descriptor, Named, Tensor, Value
 from harness.replay.cpu import reductions
-from harness.replay.cpu.bounds import Region, TrackedPointer
-from harness.replay.cpu.faults import Fault, Unsupported
-from harness.replay.cpu.interpreter import INTRINSICS, Rewriter, device_range, semantic
-from harness.replay.cpu.numerics import make, numpy_type
+from harness.replay.cpu.interpreter import INTRINSICS, Rewriter, device_range
 from harness.replay.cpu.source import CheckedSource, Traits, check_source
 
-Tensors = Mapping[int, torch.Tensor]
 _INDUCTOR = "inductor_runtime"
 
 
@@ -39,6 +32,7 @@ class SourceFunction(InterpretedFunction):  # type: ignore[misc]
     """A function whose body has been rewritten already."""
 
     def rewrite(self) -> Callable[..., Any]:
+        """Return the function as it is."""
         return self.fn  # type: ignore[no-any-return]
 
 
@@ -139,7 +133,8 @@ def _inductor_helpers() -> Any:
 def _compile(tree: ast.FunctionDef, file: str, space: dict[str, Any]) -> Callable[..., Any]:
     rewritten = Rewriter().visit(copy.deepcopy(tree))
     module = ast.fix_missing_locations(ast.Module(body=[rewritten], type_ignores=[]))
-    exec(compile(module, file, "exec", dont_inherit=True), space)
+    # The tree holds only what source.check_source let pass, and the name space no way out.
+    exec(compile(module, file, "exec", dont_inherit=True), space)  # noqa: S102
     return space[tree.name]  # type: ignore[no-any-return]
 
 
@@ -159,102 +154,3 @@ def _rewrite_library(names: frozenset[str], space: dict[str, Any]) -> None:
         seen.add(function)
         rewritten = function.rewrite()
         todo += [rewritten.__globals__.get(name) for name in rewritten.__code__.co_names]
-
-
-def bind(
-    kernel: Kernel, arguments: tuple[Argument, ...], tensors: Tensors
-) -> tuple[dict[str, Any], tuple[Region, ...]]:
-    """Return a kernel's argument values, and the memory that its pointers may reach.
-
-    Raises:
-        Fault: the arguments do not fit the kernel's parameters.
-    """
-    values: dict[str, Any] = {}
-    regions: list[Region] = []
-    for argument in arguments:
-        if argument.name not in kernel.parameters:
-            raise Fault(f"the kernel {kernel.name} has no parameter {argument.name}")
-        is_constant = argument.name in kernel.constexprs
-        values[argument.name] = _bind_value(argument, argument.value, tensors, regions, is_constant)
-    missing = [name for name in kernel.parameters if name not in values]
-    required = [name for name in missing if name not in _defaults(kernel)]
-    if required:
-        raise Fault(f"the launch of {kernel.name} gives no value for {required[0]}")
-    return values, tuple(regions)
-
-
-def _defaults(kernel: Kernel) -> tuple[str, ...]:
-    count = len(kernel.function.__defaults__ or ())
-    return kernel.parameters[len(kernel.parameters) - count :]
-
-
-def _bind_value(argument: Argument, value: Value, tensors: Tensors, regions: list[Region], constant: bool) -> Any:
-    if isinstance(value, Tensor):
-        return _pointer(argument, value.number, tensors, regions)
-    if isinstance(value, Descriptor):
-        return _descriptor(argument, value, tensors, regions)
-    if isinstance(value, tuple):
-        return tl.tuple([_bind_value(argument, item, tensors, regions, constant) for item in value])
-    if isinstance(value, Named):
-        if value.kind != "triton_dtype":
-            raise Unsupported(f"the argument {argument.name}, a {value.kind}, is not interpreted")
-        return tl.str_to_ty(value.name, None)
-    if constant or value is None or isinstance(value, str):
-        return value
-    return _scalar(argument.type, value)
-
-
-def _scalar(kind: str, value: bool | int | float) -> Any:
-    if kind == "constexpr":
-        return semantic.to_tensor(value)
-    dtype = tl.str_to_ty(kind, None)
-    if isinstance(value, float):
-        handle = make(np.array([value], np.float64), dtype) if dtype.is_floating() else None
-    elif dtype.is_floating():
-        handle = make(np.array([float(value)], np.float64), dtype)
-    elif dtype == tl.int1:
-        handle = TensorHandle(np.array([bool(value)]), dtype)
-    else:
-        handle = TensorHandle(np.array([value]).astype(numpy_type(dtype)), dtype)
-    if handle is None:
-        raise Fault(f"an argument of type {kind} is given the value {value}")
-    return tl.tensor(handle, dtype)
-
-
-def _pointer(argument: Argument, number: int, tensors: Tensors, regions: list[Region]) -> Any:
-    tensor = tensors[number]
-    region = _region(argument.name, number, tensor)
-    regions.append(region)
-    kind = argument.type if argument.type.startswith("*") else mangle_type(tensor)
-    dtype = TrackedPointer(tl.str_to_ty(kind, None).element_ty, region)
-    return tl.tensor(TensorHandle(np.array([region.address], np.uint64), dtype), dtype)
-
-
-def _region(name: str, number: int, tensor: torch.Tensor) -> Region:
-    storage = tensor.untyped_storage()
-    return Region(
-        name=name,
-        start=storage.data_ptr(),
-        end=storage.data_ptr() + storage.nbytes(),
-        address=storage.data_ptr() + tensor.storage_offset() * tensor.element_size(),
-        itemsize=tensor.element_size(),
-        shape=tuple(tensor.shape),
-        dtype=str(tensor.dtype).removeprefix("torch."),
-        tensor=number,
-    )
-
-
-def _descriptor(argument: Argument, value: Descriptor, tensors: Tensors, regions: list[Region]) -> Any:
-    base = _pointer(argument, value.base.number, tensors, regions)
-    strides = [semantic.to_tensor(stride) for stride in value.strides[:-1]] + [tl.constexpr(1)]
-    if not value.strides or value.strides[-1] != 1:
-        raise Fault(f"the descriptor {argument.name} is not contiguous in its last dimension")
-    return semantic.make_tensor_descriptor(
-        base,
-        [semantic.to_tensor(size) for size in value.shape],
-        strides,
-        [tl.constexpr(size) for size in value.block_shape],
-        padding_option=value.padding,
-    )
-
-

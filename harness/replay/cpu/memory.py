@@ -4,6 +4,8 @@ A mix-in over Triton's `InterpreterBuilder`. The two hooks are for those who run
 which bytes were stored (for sampled replays), `pause` lets another program run (for grid barriers).
 """
 
+# ruff: noqa: D102 -- the methods are those of Triton's builder, under its names
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

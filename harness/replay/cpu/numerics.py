@@ -58,9 +58,9 @@ def widen(handle: TensorHandle) -> Array:
     dtype = handle.dtype.scalar
     if dtype not in NARROW:
         return handle.data  # type: ignore[no-any-return]
-    data = handle.data
+    data: Array = handle.data
     if dtype == tl.bfloat16:
-        return (data.astype(np.uint32) << 16).view(np.float32)
+        return _from_bfloat16(data)
     bits = torch.from_numpy(np.array(data, order="C"))
     return bits.view(_FLOAT8[dtype]).float().numpy().reshape(data.shape)
 
@@ -127,7 +127,11 @@ def round_to_tf32(values: Array) -> Array:
 
 def round_to_bfloat16(values: Array) -> Array:
     """Round float32 to bfloat16 and back."""
-    return (narrow(values, tl.bfloat16).astype(np.uint32) << 16).view(np.float32)
+    return _from_bfloat16(narrow(values, tl.bfloat16))
+
+
+def _from_bfloat16(carrier: Array) -> Array:
+    return (carrier.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 _SPLITS = {
@@ -147,14 +151,15 @@ def multiply(left: Array, right: Array, precision: str) -> Array:
         precision: name of Triton's INPUT_PRECISION: IEEE, TF32, TF32x3, BF16x3 or BF16x6.
     """
     if precision == "IEEE":
-        return np.matmul(left, right)
+        exact: Array = np.matmul(left, right)
+        return exact
     if precision not in _SPLITS:
         raise Unsupported(f"tl.dot with input_precision {precision} is not interpreted")
     rounding, pieces = _SPLITS[precision]
     lefts, rights = _split(left, rounding, pieces), _split(right, rounding, pieces)
     products = [(i, j) for i in range(pieces) for j in range(pieces - i)]
     smallest_first = sorted(products, key=sum, reverse=True)
-    total = np.matmul(lefts[smallest_first[0][0]], rights[smallest_first[0][1]])
+    total: Array = np.matmul(lefts[smallest_first[0][0]], rights[smallest_first[0][1]])
     for i, j in smallest_first[1:]:
         total += np.matmul(lefts[i], rights[j])
     return total

@@ -45,6 +45,7 @@ class Launch:
 
     @property
     def total(self) -> int:
+        """Programs in the grid."""
         x, y, z = self.grid
         return x * y * z
 

@@ -85,15 +85,19 @@ def _result(data: Array, dtype: Any) -> Any:
 def _sum(handle: TensorHandle, axis: int | None, keep_dims: bool) -> Array:
     values = widen(handle)
     exact = values.astype(np.float32) if values.dtype == np.float16 else values
-    return np.add.reduce(exact, axis=axis, keepdims=keep_dims, dtype=exact.dtype)
+    return _slices(np.add, exact, axis, keep_dims)
 
 
 def _maximum(handle: TensorHandle, axis: int | None, keep_dims: bool) -> Array:
-    return np.asarray(np.fmax.reduce(widen(handle), axis=axis, keepdims=keep_dims))
+    return _slices(np.fmax, widen(handle), axis, keep_dims)
 
 
 def _minimum(handle: TensorHandle, axis: int | None, keep_dims: bool) -> Array:
-    return np.asarray(np.fmin.reduce(widen(handle), axis=axis, keepdims=keep_dims))
+    return _slices(np.fmin, widen(handle), axis, keep_dims)
+
+
+def _slices(operation: Any, values: Array, axis: int | None, keep_dims: bool) -> Array:
+    return np.asarray(operation.reduce(values, axis=axis, keepdims=keep_dims, dtype=values.dtype))
 
 
 _SIMPLE_REDUCTIONS: dict[Any, Callable[[TensorHandle, int | None, bool], Array]] = {
@@ -115,8 +119,9 @@ def _reduce_simply(value: Any, axis: int | None, combine_fn: Any, keep_dims: boo
 def _accumulate(handle: TensorHandle, axis: int, operation: Any) -> Array:
     values = widen(handle)
     if handle.dtype.scalar in NARROW or values.dtype == np.float16:
-        return make(operation.accumulate(values.astype(np.float32), axis=axis), handle.dtype.scalar).data  # type: ignore[no-any-return]
-    return operation.accumulate(values, axis=axis, dtype=values.dtype)  # type: ignore[no-any-return]
+        values = values.astype(np.float32)
+    sums: Array = operation.accumulate(values, axis=axis, dtype=values.dtype)
+    return np.asarray(make(sums, handle.dtype.scalar).data)
 
 
 def _combine(combine_fn: Combine, left: Tensors, right: Tensors) -> Tensors:
