@@ -19,9 +19,9 @@ CONFIGS = {
     (1, 256, 256, 3): helion.Config(block_sizes=[16, 256], num_warps=4),
     (1, 128, 64, 8): helion.Config(block_sizes=[16, 64], num_warps=4),
     (4, 64, 128, 4): helion.Config(block_sizes=[16, 128], num_warps=4),
-    (1, 1536, 2048, 4): helion.Config(block_sizes=[1, 2048], num_warps=8),
-    (1, 2560, 2048, 4): helion.Config(block_sizes=[1, 2048], num_warps=8),
-    (1, 2560, 4096, 4): helion.Config(block_sizes=[1, 2048], num_warps=8),
+    (1, 1536, 2048, 4): helion.Config(block_sizes=[1, 512], num_warps=1),
+    (1, 2560, 2048, 4): helion.Config(block_sizes=[1, 512], num_warps=1),
+    (1, 2560, 4096, 4): helion.Config(block_sizes=[1, 512], num_warps=1),
 }
 FALLBACK = helion.Config(block_sizes=[4, 256], num_warps=4)
 

@@ -17,19 +17,19 @@ C = 64  # steps of a chunk
 
 # (B, T, H, K, V) -> the tile: columns of the state, and its warps.
 CONFIGS = {
-    (1, 64, 1, 64, 64): helion.Config(block_sizes=[16], num_warps=4, num_stages=1),
-    (1, 64, 2, 64, 64): helion.Config(block_sizes=[16], num_warps=4, num_stages=1),
-    (2, 128, 4, 64, 64): helion.Config(block_sizes=[16], num_warps=4, num_stages=2),
-    (1, 256, 2, 64, 64): helion.Config(block_sizes=[16], num_warps=4, num_stages=2),
-    (1, 256, 4, 64, 128): helion.Config(block_sizes=[16], num_warps=4, num_stages=2),
-    (2, 512, 3, 64, 64): helion.Config(block_sizes=[16], num_warps=4, num_stages=2),
-    (2, 1024, 3, 64, 64): helion.Config(block_sizes=[16], num_warps=4, num_stages=2),
-    (4, 2048, 8, 64, 64): helion.Config(block_sizes=[32], num_warps=4, num_stages=2),
-    (3, 1024, 4, 100, 100): helion.Config(block_sizes=[16], num_warps=8, num_stages=2),
-    (4, 1024, 4, 128, 128): helion.Config(block_sizes=[32], num_warps=8, num_stages=2),
-    (2, 1536, 4, 128, 128): helion.Config(block_sizes=[16], num_warps=8, num_stages=2),
+    (1, 64, 2, 64, 64): helion.Config(block_sizes=[32], num_warps=4, num_stages=1),
+    (2, 128, 4, 64, 64): helion.Config(block_sizes=[32], num_warps=4, num_stages=2),
+    (1, 256, 2, 64, 64): helion.Config(block_sizes=[32], num_warps=4, num_stages=2),
+    (1, 256, 4, 64, 128): helion.Config(block_sizes=[32], num_warps=4, num_stages=2),
+    (1, 64, 1, 64, 64): helion.Config(block_sizes=[8], num_warps=4, num_stages=1),
+    (2, 512, 3, 64, 64): helion.Config(block_sizes=[8], num_warps=4, num_stages=3),
+    (2, 1024, 3, 64, 64): helion.Config(block_sizes=[8], num_warps=4, num_stages=3),
+    (4, 2048, 8, 64, 64): helion.Config(block_sizes=[16], num_warps=4, num_stages=3),
+    (3, 1024, 4, 100, 100): helion.Config(block_sizes=[8], num_warps=4, num_stages=2),
+    (4, 1024, 4, 128, 128): helion.Config(block_sizes=[8], num_warps=4, num_stages=2),
+    (2, 1536, 4, 128, 128): helion.Config(block_sizes=[8], num_warps=4, num_stages=3),
 }
-FALLBACK = helion.Config(block_sizes=[16], num_warps=4, num_stages=1)
+FALLBACK = helion.Config(block_sizes=[8], num_warps=4, num_stages=1)
 
 
 def state_pass(k: torch.Tensor, w: torch.Tensor, u: torch.Tensor, g: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -19,9 +19,9 @@ CONFIGS = {
     (16, 1024, 64): helion.Config(block_sizes=[16], num_warps=4),
     (1, 4096, 128): helion.Config(block_sizes=[8], num_warps=4),
     (8, 4096, 128): helion.Config(block_sizes=[16], num_warps=4),
-    (256, 4096, 128): helion.Config(block_sizes=[16], num_warps=4),
-    (256, 8192, 128): helion.Config(block_sizes=[16], num_warps=4),
-    (4096, 7168, 128): helion.Config(block_sizes=[32], num_warps=4),
+    (256, 4096, 128): helion.Config(block_sizes=[4], num_warps=1),
+    (256, 8192, 128): helion.Config(block_sizes=[4], num_warps=1),
+    (4096, 7168, 128): helion.Config(block_sizes=[8], num_warps=2),
 }
 FALLBACK = helion.Config(block_sizes=[8], num_warps=4)
 

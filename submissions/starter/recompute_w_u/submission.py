@@ -13,14 +13,14 @@ C = 64  # steps of a chunk
 
 # (B, T, H, K, V) -> the program's warps; its tile is always one chunk of one head.
 CONFIGS = {
-    (1, 64, 1, 64, 64): helion.Config(block_sizes=[], num_warps=8),
     (1, 64, 2, 64, 64): helion.Config(block_sizes=[], num_warps=4),
     (1, 128, 2, 64, 64): helion.Config(block_sizes=[], num_warps=4),
     (2, 128, 4, 64, 64): helion.Config(block_sizes=[], num_warps=4),
     (1, 256, 4, 64, 128): helion.Config(block_sizes=[], num_warps=4),
+    (1, 64, 1, 64, 64): helion.Config(block_sizes=[], num_warps=4),
     (2, 512, 3, 64, 64): helion.Config(block_sizes=[], num_warps=4),
     (2, 1024, 3, 64, 64): helion.Config(block_sizes=[], num_warps=4),
-    (4, 2048, 8, 64, 64): helion.Config(block_sizes=[], num_warps=4),
+    (4, 2048, 8, 64, 64): helion.Config(block_sizes=[], num_warps=8),
     (3, 1024, 4, 100, 100): helion.Config(block_sizes=[], num_warps=8),
     (4, 1024, 4, 128, 128): helion.Config(block_sizes=[], num_warps=8),
     (2, 1536, 4, 128, 128): helion.Config(block_sizes=[], num_warps=8),
