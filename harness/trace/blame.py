@@ -40,6 +40,14 @@ def submission_frames(error: BaseException, path: str) -> tuple[Frame, ...]:
     return tuple(frames[-MAX_FRAMES:])
 
 
+def raised_in(error: BaseException, folder: str) -> bool:
+    """Tell whether an error was raised by code under `folder`, rather than further down or elsewhere."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(folder)
+
+
 def _frames(traceback: TracebackType | None, path: str) -> list[Frame]:
     frames = []
     while traceback is not None:

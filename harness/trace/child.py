@@ -14,10 +14,12 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
 from harness.target import load_target
+from harness.trace.failures import REASONS, Failure
 from harness.trace.protocol import Emit, failed_event, open_protocol
 
 
@@ -32,20 +34,27 @@ def main(arguments: list[str]) -> int:
     emit = open_protocol()
     request_path, out_dir = arguments
     request = json.loads(Path(request_path).read_text(encoding="utf-8"))
-    import_toolchain(request["target"])
+    try:
+        import_toolchain(request["target"])
+    except Exception as error:
+        traceback.print_exc()
+        told = f"the toolchain cannot be imported: {type(error).__name__}: {error}. {REASONS['harness_error']}"
+        emit(failed_event(None, Failure("harness_error", told)))
+        return 1
     trace(request, Path(out_dir), emit, started_s)
     return 0
 
 
 def import_toolchain(target: str) -> None:
     """Import torch, Triton and Helion for a described GPU; the most expensive step, and the same for everybody."""
+    described = load_target(target)
     scratch = tempfile.mkdtemp(prefix="trace-")
     for name, folder in (("TORCHINDUCTOR_CACHE_DIR", "inductor"), ("TRITON_CACHE_DIR", "triton")):
         os.environ[name] = str(Path(scratch) / folder)
     os.environ["HELION_DISALLOW_AUTOTUNING"] = "1"
     from harness.trace.described_gpu import install_gpu
 
-    install_gpu(load_target(target))
+    install_gpu(described)
     # Helion imports scikit-learn for its autotuner, where it can do without. Nothing is tuned here, and the import
     # takes as long as the rest of Helion: let it find none. A submission that imports it gets the real one.
     absent = "sklearn" not in sys.modules

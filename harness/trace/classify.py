@@ -7,6 +7,7 @@ which targets have a config key, which package is absent on purpose, that a valu
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import torch
 from helion import exc as helion_errors
@@ -15,11 +16,12 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from triton.errors import TritonError
 
 from harness.target import Target
-from harness.trace.blame import submission_frames
+from harness.trace.blame import raised_in, submission_frames
 from harness.trace.config_keys import explain_config
 from harness.trace.failures import REASONS, Failure, TraceError
 
 MAX_MESSAGE = 4000
+_OURS = str(Path(__file__).parent)
 
 # Modules of the event's own evaluator that submissions were seen to import.
 _EVENT_MODULES = ("reference", "utils", "eval", "task", "harness")
@@ -46,8 +48,13 @@ def classify(error: BaseException, path: str, target: Target, *, importing: bool
     """
     reason, message = _explain(error, target, importing=importing)
     clean = _CONTROL.sub("", message).strip()[:MAX_MESSAGE]
-    end = "" if clean.endswith((".", "\n", "!")) else "."
-    return Failure(reason, f"{clean}{end} {REASONS[reason]}", submission_frames(error, path))
+    return Failure(reason, _sentences(clean, REASONS[reason]), submission_frames(error, path))
+
+
+def _sentences(message: str, advice: str) -> str:
+    if "\n" in message:
+        return f"{message}\n{advice}"
+    return f"{message} {advice}" if message.endswith((".", "!", "?")) else f"{message}. {advice}"
 
 
 def _explain(error: BaseException, target: Target, *, importing: bool) -> tuple[str, str]:
@@ -58,6 +65,8 @@ def _explain(error: BaseException, target: Target, *, importing: bool) -> tuple[
         if found:
             return found
     reason = "import_error" if importing else "call_error"
+    if raised_in(error, _OURS):
+        reason = "harness_error"
     return reason, f"{type(error).__name__}: {error}"
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import selectors
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
@@ -61,6 +62,7 @@ def fan_out(
 def _start(shape: dict[str, Any], work: Callable[[dict[str, Any]], dict[str, Any]]) -> _Child:
     reader, writer = os.pipe()
     started_s = time.perf_counter()
+    sys.stdout.flush()  # or every child prints again what is still in the buffer
     pid = os.fork()
     if pid == 0:
         os.close(reader)
@@ -77,6 +79,7 @@ def _run(shape: dict[str, Any], work: Callable[[dict[str, Any]], dict[str, Any]]
         while report:
             report = report[os.write(writer, report) :]
         code = 0
+        sys.stdout.flush()
     except BaseException:
         traceback.print_exc()
     finally:

@@ -55,10 +55,7 @@ def build_plan(
     for number in (*inputs, *(n for step in steps for n in _all_tensors(step)), *outputs):
         numbers.setdefault(number, len(numbers))
     metas = tuple(tensors[number].meta for number in numbers)
-    for meta in metas:
-        if meta.dtype not in DTYPE_BYTES:
-            known = ", ".join(DTYPE_BYTES)
-            raise TraceError("unsupported_dtype", f"a tensor of dtype {meta.dtype}; a plan knows {known}")
+    _check_dtypes(tensors, steps)
     return Plan(
         shape_id=shape_id,
         tensors=metas,
@@ -68,6 +65,15 @@ def build_plan(
         steps=tuple(_renumber(step, numbers) for step in steps),
         import_steps=sum(index < imported for index in live),
     )
+
+
+def _check_dtypes(tensors: Sequence[Known], steps: Sequence[Step]) -> None:
+    for step in steps:
+        for number in _made(step):
+            dtype = tensors[number].meta.dtype
+            if dtype not in DTYPE_BYTES:
+                known = ", ".join(DTYPE_BYTES)
+                raise TraceError("unsupported_dtype", f"line {step.line} makes a tensor of {dtype}; known are {known}")
 
 
 def live_steps(

@@ -25,7 +25,7 @@ def run_command(tmp_path: Path, document: dict[str, object]) -> tuple[Traced, st
     request.write_text(json.dumps(document))
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-m", "harness.trace", str(request), str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
     return Traced([json.loads(line) for line in done.stdout.splitlines()], out), done.stderr
 
 
@@ -53,3 +53,10 @@ def test_failed_import_ends_well(tmp_path: Path) -> None:
     (event,) = traced.events
     assert event["reason"] == "syntax_error"
     assert event["traceback"] == [{"line": 1, "function": "<module>", "text": "x = ("}]
+
+
+def test_harness_error_before_the_submission(tmp_path: Path) -> None:
+    traced, stderr = run_command(tmp_path, request_document(SUBMISSIONS / "vector_add.py", {"S": ([8],)}, target="b2"))
+    assert traced.failure(None)["reason"] == "harness_error"
+    assert "unknown target 'b2'" in traced.failure(None)["message"]
+    assert "Traceback" in stderr
