@@ -11,9 +11,9 @@ import json
 from typing import Any
 
 from harness.board.ranking import Apart, Board, Entry
-from harness.board.text import clean
 from harness.store.codec import encode
 from harness.store.record import Record
+from harness.text import clean
 
 _FORMULA = tuple("=+-@|%\t\r\n＝＋－＠")  # noqa: RUF001  spreadsheets take the full-width signs, too
 

@@ -11,7 +11,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from harness.board.text import clean
+from harness.text import clean
 
 UNLIMITED = 10_000
 

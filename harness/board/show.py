@@ -31,7 +31,6 @@ from harness.board.reading import (
 )
 from harness.board.table import verdict_text
 from harness.board.text import (
-    clean,
     common_axes,
     magnitude,
     microseconds,
@@ -42,6 +41,7 @@ from harness.board.text import (
     size_bytes,
 )
 from harness.store.record import CaseRecord, KernelRecord, Record, TracebackLine
+from harness.text import clean
 
 BETTER_STYLES = {True: "green", False: "red", None: ""}
 STATUS_STYLES = {"passed": "green", "partial": "yellow", "built": "yellow", "failed": "bold red", "not_run": "dim"}

@@ -1,6 +1,6 @@
 """The static site: a season page, a page per board and per record, a stylesheet. No script, nothing from elsewhere.
 
-The texts on the pages are other people's. Every value passes `text.clean` and Jinja's autoescape on its way into a
+The texts on the pages are other people's. Every value passes `clean` and Jinja's autoescape on its way into a
 page; file names are made of letters, digits, dots and dashes only; the pages' own policy (CSP) forbids scripts and
 foreign resources should both fail. A submission's source is on no page.
 """
@@ -27,6 +27,7 @@ from harness.errors import UsageError
 from harness.store.ids import utc_now
 from harness.store.record import Record, Setting
 from harness.store.store import Previous
+from harness.text import clean
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -179,4 +180,4 @@ def _finalize(value: Any) -> Any:
     """Clean every value that a template writes; what a macro has rendered has been through here."""
     if value is None:
         return ""
-    return text.clean(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return clean(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value

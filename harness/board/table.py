@@ -13,8 +13,9 @@ from rich.text import Text
 
 from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.ranking import Apart, Board, Entry
-from harness.board.text import clean, gap, microseconds, moment, percent, shape_names
+from harness.board.text import gap, microseconds, moment, percent, shape_names
 from harness.store.record import Record
+from harness.text import clean
 
 VERDICT_STYLES = {"PASSED": "bold green", "CHECKED": "bold cyan", "BUILT": "bold yellow", "SUBMITTED": "dim"}
 FAILED_STYLE = "bold red"

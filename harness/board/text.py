@@ -1,37 +1,9 @@
-"""How values and other people's text are written, on every surface: terminal, page, table, file.
-
-`clean` is the one gate for hostile text. It takes away what acts instead of being read (escape sequences, control and
-bidirectional characters, invisible ones that make two names look alike); quoting for HTML, CSV or a terminal's markup
-is the renderer's own business.
-"""
+"""How values are written, on every surface: terminal, page, table, file."""
 
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from collections.abc import Sequence
-
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]")
-_HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-
-
-def clean(text: str, *, lines: bool = False) -> str:
-    """Return a text without anything that acts on a terminal or page, or cannot be seen.
-
-    Args:
-        text: anything, from anybody.
-        lines: keep line ends and tabs; otherwise each run of them becomes one space.
-    """
-    text = _ESCAPES.sub("", text).replace("\r\n", "\n")
-    if not lines:
-        text = re.sub(r"[\n\t\r]+", " ", text)
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        c if c in "\n\t" or unicodedata.category(c) not in _HIDDEN_CATEGORIES else _REPLACEMENT for c in text
-    )
 
 
 def microseconds(value_us: float | None) -> str:

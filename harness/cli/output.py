@@ -26,7 +26,7 @@ def print_renderable(*renderables: Any) -> None:
 
 def report_error(error: HarnessError) -> None:
     """Tell an error that ended the run, without a traceback."""
-    from harness.sandbox.text import clean
+    from harness.text import clean
 
     kind = "error" if error.exit_code == 2 else "harness error"
     print(f"{kind}: {clean(str(error))}", file=sys.stderr)

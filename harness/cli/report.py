@@ -11,9 +11,10 @@ from rich.text import Text
 from harness.board.history import list_changes
 from harness.board.ranking import Board, rank
 from harness.board.show import render_kernels, render_record
-from harness.board.text import clean, seconds
+from harness.board.text import seconds
 from harness.store import BuildRecord, KernelRecord, Record, Store, VerdictRecord
 from harness.target import load_target
+from harness.text import clean
 
 
 def render_report(record: Record, store: Store, *, debug: bool) -> list[RenderableType]:

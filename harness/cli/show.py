@@ -43,8 +43,8 @@ def command(record: str, part: str | None, as_json: bool) -> int:
 
 def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool) -> int:
     from harness.artifact import load_artifact
-    from harness.board.text import clean
     from harness.plan import encode_plan
+    from harness.text import clean
 
     if key is None:
         raise UsageError("nothing was built for this record, so there is no generated code to show")

@@ -118,7 +118,6 @@ def _run_case(session: _Session, case: Case, position: int, scratch: Path) -> Ca
     seed = secrets.randbits(63)
     inputs, outputs = scratch / f"in-{position}.safetensors", scratch / f"out-{position}.safetensors"
     session.judge.make_inputs(case.sizes, case.distribution, seed, inputs)
-    inputs.chmod(0o644)
     started = time.monotonic()
     answer = _ask(session, case, position, sampled)
     result = CaseResult(

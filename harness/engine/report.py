@@ -84,7 +84,7 @@ def report_case(result: CaseResult) -> CaseRecord:
         role=result.case.role,
         shape=result.case.sizes,
         distribution=result.case.distribution,
-        status="built" if result.status == "not_run" else status,
+        status="built" if status == "not_run" and result.reason != "after_failure" else status,
         reason=result.reason,
         message=message,
         errors=tuple(_report_output(report) for report in result.judgement.outputs) if result.judgement else (),

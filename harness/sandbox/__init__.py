@@ -19,7 +19,6 @@ from harness.sandbox.interpreter import python_mounts
 from harness.sandbox.job import Job, run, start
 from harness.sandbox.probe import best_level, probe_levels, why_not
 from harness.sandbox.results import read_result, remove_tree
-from harness.sandbox.text import clean
 
 __all__ = [
     "Exit",
@@ -29,7 +28,6 @@ __all__ = [
     "Limits",
     "Mount",
     "best_level",
-    "clean",
     "probe_levels",
     "python_mounts",
     "read_result",

@@ -8,7 +8,6 @@ import pytest
 
 from harness.board import board_csv, board_document, board_json, rank
 from harness.board.text import (
-    clean,
     gap,
     magnitude,
     microseconds,
@@ -69,26 +68,6 @@ def test_hostile_text_survives_as_data_in_json():
     assert json.loads(board_json(rank([hostile_record()], *BOARD)))["ranked"][0]["team"] == HOSTILE.replace(
         "\0", "\ufffd"
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("plain", "plain"),
-        ("京都 ü 👩", "京都 ü 👩"),
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("\x1b]0;title\x07after", "after"),
-        ("\x1b]8;;https://x\x1b\\link\x1b]8;;\x1b\\", "link"),
-        ("a\nb\tc\r\nd", "a b c d"),
-        ("a\x08b\u202ec\u200bd\ud800", "a\ufffdb\ufffdc\ufffdd\ufffd"),
-    ],
-)  # fmt: skip
-def test_clean(text, expected):
-    assert clean(text) == expected
-
-
-def test_clean_keeps_lines_when_asked():
-    assert clean("a\r\n\tb\x07", lines=True) == "a\n\tb\N{REPLACEMENT CHARACTER}"
 
 
 def test_numbers_are_written_with_enough_digits():

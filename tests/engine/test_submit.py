@@ -56,7 +56,7 @@ def test_a_wrong_kernel_is_incorrect_with_the_place_and_the_numbers(workspace, s
     error = record["cases"][0]["errors"][0]
     assert error["wrong_elements"] > 0
     assert error["total_elements"] == 4 * 32
-    assert [case["status"] for case in record["cases"][1:]] == ["built", "built"]
+    assert [case["status"] for case in record["cases"][1:]] == ["not_run", "not_run"]
 
 
 def test_an_unwritten_tail_is_named(workspace, starter):
@@ -105,7 +105,7 @@ def test_what_a_call_may_not_return_or_do(workspace, starter, change, kind, reas
         ("while True: pass", "COMPILE_BUDGET_EXCEEDED", "budget_spent"),
         ("x = bytearray(10 << 30)", "COMPILE_ERROR", None),
         ("import os; os._exit(0)", "COMPILE_ERROR", "process_died"),
-        ("import os; os.kill(os.getpid(), 9)", "COMPILE_ERROR", "process_died"),
+        ("import os; os.abort()", "COMPILE_ERROR", "process_died"),
         ("raise SystemExit(0)", "COMPILE_ERROR", None),
     ],
     ids="endless memory exit killed system_exit".split(),

@@ -24,13 +24,13 @@ from harness.sandbox import (  # noqa: E402
     Level,
     Limits,
     Mount,
-    clean,
     python_mounts,
     remove_tree,
     start,
     visible,
     why_not,
 )
+from harness.text import clean  # noqa: E402
 
 MIB = 1 << 20
 ROOMY = {
