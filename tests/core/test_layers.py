@@ -21,9 +21,9 @@ LAYERS = [
     {"store"},
     {"board"},
     {"engine"},
-    {"cli"},
+    {"cli", "__main__"},
 ]
-ALONE = {"bootstrap", "__main__"}  # the one runs before the package can be imported, the other is the command
+ALONE = {"bootstrap"}  # runs before the package can be imported
 FLOOR = {name: floor for floor, names in enumerate(LAYERS) for name in names}
 
 
