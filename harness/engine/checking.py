@@ -23,7 +23,7 @@ from harness.replay.judgement import Judgement
 from harness.sandbox import Level
 from harness.spec import Problem, Season
 
-SAMPLED_PROGRAMS = 24
+SAMPLED_PROGRAMS = 8
 MAX_WHERE_CHARACTERS = 20_000
 STATUSES = ("done", "out_of_bounds", "unsupported", "fault", "timeout")
 
