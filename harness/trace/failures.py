@@ -22,6 +22,7 @@ REASONS = {
     "unsupported_operation": "Do this inside a kernel, or with plain torch operators.",
     "unsupported_argument": "Pass tensors, numbers, strings or dtypes.",
     "unsupported_dtype": "Use a dtype that the plan format knows.",
+    "plan_too_large": "Do less on the host: a plan is a short list of launches, not a long program.",
     "constant_too_large": "Compute the table on the device (arange, full, a kernel).",
     "helion_error": "Helion refused the kernel.",
     "helion_interpreter": "Remove HELION_INTERPRET and ref_mode: the kernel itself must run.",

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import triton.testing
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
@@ -50,6 +51,7 @@ class LaunchRecorder:
 
         JITFunction.run = run
         Autotuner.run = tune
+        triton.testing.do_bench = triton.testing.do_bench_cudagraph = _refuse_timing
 
     def _launch(self, function: Any, args: tuple[Any, ...], grid: Any, kwargs: dict[str, Any]) -> None:
         for hook in function.pre_run_hooks:
@@ -142,6 +144,10 @@ def canonical_grid(grid: Any) -> tuple[int, int, int]:
         raise TraceError("bad_grid", f"grid {numbers} cannot be launched")
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z
+
+
+def _refuse_timing(*args: Any, **kwargs: Any) -> NoReturn:
+    raise TraceError("autotuning_refused", "triton.testing.do_bench: no GPU is there to time a kernel on")
 
 
 def _run_only_config(tuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

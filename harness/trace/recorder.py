@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any, TypeGuard
 
 import torch
@@ -165,6 +166,10 @@ class Recorder:
             return int(value)
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
+        if isinstance(value, Integral):
+            return int(value)  # numpy's, for instance
+        if isinstance(value, Real):
+            return float(value)
         if isinstance(value, (list, tuple)):
             return tuple(self.encode(item) for item in value)
         if isinstance(value, tl.constexpr):

@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 
-from harness.plan import Plan, encode_plan
+from harness.errors import ArtifactError
+from harness.plan import Plan, encode_plan, parse_plan
 from harness.target import load_target
 from harness.trace.classify import classify
 from harness.trace.cuda_standins import install_standins
@@ -94,8 +95,17 @@ class Session:
         return build_plan(shape["id"], recorder.tensors, recorder.steps, imported, inputs, outputs, kind)
 
     def _write(self, plan: Plan) -> None:
-        """Write the plan, and the kernels and sources that it names."""
-        _write_json(self._out_dir / "plans" / f"{plan.shape_id}.json", encode_plan(plan))
+        """Write the plan, and the kernels and sources that it names.
+
+        Raises:
+            TraceError: the plan exceeds the limits of the format.
+        """
+        document = encode_plan(plan)
+        try:
+            parse_plan(document)
+        except ArtifactError as error:
+            raise TraceError("plan_too_large", str(error)) from None
+        _write_json(self._out_dir / "plans" / f"{plan.shape_id}.json", document)
         for launch in plan.launches:
             kernel = self._launches.kernels[launch.kernel]
             fields = {

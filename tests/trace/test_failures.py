@@ -63,6 +63,10 @@ BODIES = {
     "return copy(x.cpu().numpy())": ("data_dependent", "the host code needs the content of a tensor"),
     "return {x.data_ptr(): x}": ("data_pointer", "data_ptr(): a tensor has no address"),
     "return None": ("wrong_output", "custom_kernel returned None, not a tensor or a tuple of tensors"),
+    "for _ in range(5000): x = x + 1\n    return x": (
+        "plan_too_large",
+        "plan: tensors must be a list of at most 4096 items",
+    ),
     "return x, 3": ("wrong_output", "output 1 of custom_kernel is a int, not a tensor"),
     "return x.cpu()": ("wrong_output", "output 0 of custom_kernel is on cpu, not on the GPU"),
     "return copy(x.cpu())": ("triton_error", "a kernel was given a tensor on cpu, not on the GPU"),
@@ -79,6 +83,7 @@ TRITON = """
 import torch
 import triton
 import triton.language as tl
+import triton.testing
 
 @triton.jit
 def kernel(x_ptr, BLOCK: tl.constexpr):
@@ -98,6 +103,7 @@ LAUNCHES = {
     "kernel[(1,)](x.cpu(), BLOCK=64)": ("triton_error", "a kernel was given a tensor on cpu, not on the GPU"),
     "tuned[(1,)](x)": ("autotuning_refused", "@triton.autotune of kernel has 2 configs; keep the best one"),
     "print(kernel[(1,)](x, BLOCK=64).n_regs)": ("unsupported_operation", "the compiled kernel's 'n_regs'"),
+    "triton.testing.do_bench(lambda: kernel[(1,)](x, BLOCK=64))": ("autotuning_refused", "triton.testing.do_bench"),
     "kernel[(1,)](x, BLOCK=object())": ("triton_error", ""),
 }
 

@@ -111,15 +111,18 @@ def custom_kernel(data):
 
 def test_lists_dtypes_and_scalars(trace: Trace) -> None:
     source = f"""{HEAD}
+import numpy as np
+
 def custom_kernel(data):
     x, y = data
+    y = y * np.float32(0.5) if np.int64(3) else y
     parts = torch.split(torch.cat([x, y]), [100, 28])
     return [parts[0].to(torch.float16), torch.full_like(x, float("-inf"))]
 """
     plan = trace(source, [64], [64]).plan()
     assert plan.output_kind == "list"
     split = next(step for step in plan.steps if isinstance(step, OpStep) and "split" in step.op)
-    assert split.args == (Tensor(2), (100, 28))
+    assert split.args == (Tensor(3), (100, 28))
     assert [out is not None for out in split.outs] == [True, True]
     assert ("device", "cuda") not in [kwarg for step in plan.steps if isinstance(step, OpStep) for kwarg in step.kwargs]
 
