@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
+import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from harness.trace.failures import REASONS, Failure
 from harness.trace.protocol import Emit, failed_event
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Child:
-    pid: int
-    pipe: int
     shape: str
+    report: Path
     started_s: float
-    received: bytearray = field(default_factory=bytearray)
 
 
 def fan_out(
@@ -42,42 +42,33 @@ def fan_out(
         emit: where "start", and the events returned, go; those get `cpu_s` and `wall_s` of their process.
     """
     waiting = list(shapes)[::-1]
-    with selectors.DefaultSelector() as selector:
-        while waiting or selector.get_map():
-            while waiting and len(selector.get_map()) < max(1, jobs):
+    running: dict[int, _Child] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        while waiting or running:
+            if waiting and len(running) < max(1, jobs):
                 shape = waiting.pop()
                 emit({"event": "start", "shape": shape["id"]})
-                child = _start(shape, work)
-                selector.register(child.pipe, selectors.EVENT_READ, child)
-            for key, _ in selector.select():
-                child = key.data
-                data = os.read(child.pipe, 1 << 16)
-                child.received += data
-                if not data:
-                    selector.unregister(child.pipe)
-                    os.close(child.pipe)
-                    emit(_finish(child))
+                child = _Child(shape["id"], Path(folder) / str(len(waiting)), time.perf_counter())
+                running[_start(shape, work, child.report)] = child
+                continue
+            pid, status, usage = os.wait3(0)  # the end of a process, not of a pipe: a process of its own may hold that
+            if pid in running:
+                emit(_finish(running.pop(pid), status, usage))
 
 
-def _start(shape: dict[str, Any], work: Callable[[dict[str, Any]], dict[str, Any]]) -> _Child:
-    reader, writer = os.pipe()
-    started_s = time.perf_counter()
+def _start(shape: dict[str, Any], work: Callable[[dict[str, Any]], dict[str, Any]], report: Path) -> int:
     sys.stdout.flush()  # or every child prints again what is still in the buffer
     pid = os.fork()
     if pid == 0:
-        os.close(reader)
-        _run(shape, work, writer)
-    os.close(writer)
-    return _Child(pid, reader, shape["id"], started_s)
+        _run(shape, work, report)
+    return pid
 
 
-def _run(shape: dict[str, Any], work: Callable[[dict[str, Any]], dict[str, Any]], writer: int) -> None:
+def _run(shape: dict[str, Any], work: Callable[[dict[str, Any]], dict[str, Any]], report: Path) -> None:
     """Be the child: work, report, and end without running anybody's exit handlers."""
     code = 1
     try:
-        report = memoryview(json.dumps(work(shape)).encode())
-        while report:
-            report = report[os.write(writer, report) :]
+        report.write_text(json.dumps(work(shape)), encoding="utf-8")
         code = 0
         sys.stdout.flush()
     except BaseException:
@@ -86,13 +77,12 @@ def _run(shape: dict[str, Any], work: Callable[[dict[str, Any]], dict[str, Any]]
         os._exit(code)
 
 
-def _finish(child: _Child) -> dict[str, Any]:
+def _finish(child: _Child, status: int, usage: resource.struct_rusage) -> dict[str, Any]:
     """Return the child's event, or what its death means. Its CPU time includes that of its own children."""
-    _, status, usage = os.wait4(child.pid, 0)
     try:
-        event = json.loads(child.received)
+        event = json.loads(child.report.read_text(encoding="utf-8"))
         assert event["shape"] == child.shape
-    except (ValueError, AssertionError, KeyError, TypeError):
+    except (OSError, ValueError, AssertionError, KeyError, TypeError):
         event = failed_event(child.shape, Failure(*_death(status)))
     event["cpu_s"] = round(usage.ru_utime + usage.ru_stime, 3)
     event["wall_s"] = round(time.perf_counter() - child.started_s, 3)

@@ -178,6 +178,18 @@ def test_one_shape_failing_does_not_stop_the_others(trace: Trace) -> None:
     assert not (traced.out / "plans" / "N512.json").exists()
 
 
+def test_a_process_left_behind_holds_nothing_up(trace: Trace) -> None:
+    source = f"""{HELION}    import os, time
+    if os.fork() == 0:
+        time.sleep(20)
+        os._exit(0)
+    return copy(x)
+"""
+    traced = trace(source)
+    assert traced.plan().launches
+    assert traced.events[-1]["wall_s"] < 15
+
+
 def test_torch_compile_is_told(trace: Trace) -> None:
     source = "import torch\n@torch.compile(dynamic=False)\ndef custom_kernel(data):\n    return data[0] + 1\n"
     traced = trace(source)
