@@ -20,7 +20,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _UniqueKeys(yaml.SafeLoader):
+class _UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml's where it is
     """YAML lets a key stand twice and keeps the last; an organiser's typo should not win that way."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
@@ -28,7 +28,8 @@ class _UniqueKeys(yaml.SafeLoader):
         for index, key in enumerate(keys):
             if key in keys[:index]:
                 raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", node.start_mark)
-        return super().construct_mapping(node, deep)
+        mapping: dict[object, object] = super().construct_mapping(node, deep)
+        return mapping
 
 
 def load_document(path: Path, model: type[Model]) -> Model:

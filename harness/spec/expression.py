@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from harness.errors import SpecError
 
@@ -28,6 +29,7 @@ _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
 }
 
 
+@lru_cache(maxsize=1024)
 def parse_expression(text: str | int) -> ast.expr:
     """Parse an expression and check that it holds nothing but arithmetic.
 
