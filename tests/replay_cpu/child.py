@@ -115,7 +115,8 @@ class Child:
         lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
         source = self.add_source(f"{header}@triton.jit\ndef k({', '.join(parameters)}):\n{lines}\n")
         tensors = [*inputs, *outputs]
-        arguments = [Argument(n, POINTER[t.dtype], Tensor(i)) for i, (n, t) in enumerate(zip(names, tensors, strict=False))]
+        named = enumerate(zip(names, tensors, strict=True))
+        arguments = [Argument(name, POINTER[t.dtype], Tensor(i)) for i, (name, t) in named]
         arguments += [Argument(*scalar) for scalar in scalars]
         steps: list[Step] = [
             OpStep("aten.empty.memory_format", (tuple(t.shape),), empty_keywords(t), (Tensor(len(inputs) + i),), 4)

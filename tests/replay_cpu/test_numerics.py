@@ -84,14 +84,16 @@ def test_dot_has_the_precision_asked_for(child: Child, precision: str, error: fl
         assert relative > 1e-5, "tf32 must not be exact: a laptop would pass what the GPU fails"
 
 
-def test_dot_without_a_precision_is_tf32_and_rounds_ties_away(child: Child) -> None:
-    """1 + 2^-11 lies half-way between two tf32 numbers: to nearest even would give 1."""
-    x, y = torch.full((16, 16), 1 + 2**-11), torch.eye(16)
+@pytest.mark.parametrize("halves", [1.0, 1.998046875, 3.0, 2.0])
+def test_dot_without_a_precision_is_tf32_and_truncates(child: Child, halves: float) -> None:
+    """What an H200 gave for these values of (x - 1) / 2^-11: 0, 0, 2, 2."""
+    x, y = torch.full((16, 16), 1 + halves * 2**-11), torch.eye(16)
     body = (
         "r = tl.arange(0, 16)\np = r[:, None] * 16 + r[None, :]\n"
         "tl.store(y0 + p, tl.dot(tl.load(x0 + p), tl.load(x1 + p)))"
     )
-    assert (ran(child.launch(body, (x, y), (like(torch.float32, 16, 16),))) == 1 + 2**-10).all()
+    result = ran(child.launch(body, (x, y), (like(torch.float32, 16, 16),)))
+    assert (result == 1 + halves // 2 * 2**-10).all()
 
 
 def test_integer_dot_is_exact(child: Child) -> None:

@@ -33,11 +33,10 @@ def main() -> None:
     torch.set_grad_enabled(False)
 
     from harness.replay.cpu import interpreter
-
-    interpreter.install()
     from harness.replay.cpu.worker import Worker
 
-    Worker(Path(sys.argv[1]), Path(sys.argv[2])).serve(sys.stdin, responses)
+    refusal = interpreter.install()
+    Worker(Path(sys.argv[1]), Path(sys.argv[2]), refusal).serve(sys.stdin, responses)
 
 
 if __name__ == "__main__":

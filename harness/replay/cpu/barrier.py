@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from harness.replay.cpu.faults import Unsupported
 
 MOST_PROGRAMS = 1024
-_STACK_BYTES = 4 << 20
+_STACK_BYTES = 1 << 20
 
 Program = TypeVar("Program")
 
@@ -45,7 +45,11 @@ class Rotation(Generic[Program]):
         """Run `body` for every program; raise what the first that failed raised."""
         threading.stack_size(_STACK_BYTES)
         for index in range(len(self._programs)):
-            threading.Thread(target=self._run_one, args=(index, body), daemon=True).start()
+            try:
+                threading.Thread(target=self._run_one, args=(index, body), daemon=True).start()
+            except RuntimeError:
+                told = f"{len(self._programs)} programs wait for one another, and only {index} threads could be started"
+                raise Unsupported(told) from None
         self._hand_over()
         self._over.wait()
         if self._failure is not None:

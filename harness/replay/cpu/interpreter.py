@@ -174,12 +174,16 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=list(arguments), keywords=[])
 
 
-def install() -> None:
-    """Patch Triton's language and interpreter. Call once, before any kernel is made."""
+def install() -> str:
+    """Patch Triton's language and interpreter. Call once, before any kernel is made.
+
+    Returns:
+        Why this cannot be done here; "" if it was.
+    """
     if triton.__version__ != TRITON_VERSION:
-        raise Unsupported(f"CPU replay knows Triton {TRITON_VERSION}; this is {triton.__version__}")
+        return f"CPU replay knows the interpreter of Triton {TRITON_VERSION}; this is {triton.__version__}"
     if not isinstance(tl.sum, InterpretedFunction):
-        raise Unsupported("TRITON_INTERPRET=1 was not set before Triton was imported")
+        return "TRITON_INTERPRET=1 was not set before Triton was imported"
     np.seterr(all="ignore")
     stock.interpreter_builder, stock.interpreter_semantic = builder, semantic
     vars(stock).update(INTRINSICS)
@@ -196,6 +200,7 @@ def install() -> None:
         language.dot_scaled = _no_dot_scaled
         language.static_print = language.device_print = _print_nothing
     front_end.install()
+    return ""
 
 
 def _print_nothing(*_: Any, **__: Any) -> None:

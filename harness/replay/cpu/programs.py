@@ -121,10 +121,16 @@ def _start(work: Callable[[], None]) -> tuple[int, int]:
         try:
             work()
         except Fault as fault:
-            report = json.dumps({"status": fault.status, "reason": fault.reason, "where": fault.where}).encode()
+            report = _write_report(fault)
+        except Exception as error:
+            report = _write_report(Unsupported(f"the interpreter stopped: {type(error).__name__} {error}"[:300]))
         os.write(writing, report[:_MOST_REPORT_BYTES])
     finally:
         os._exit(0)
+
+
+def _write_report(fault: Fault) -> bytes:
+    return json.dumps({"status": fault.status, "reason": fault.reason, "where": fault.where}).encode()
 
 
 def _supervise(crew: dict[int, int], deadline: float) -> None:

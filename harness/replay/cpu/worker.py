@@ -31,10 +31,13 @@ _FILE = re.compile(r"[A-Za-z0-9_=.-]{1,200}")
 
 
 class Worker:
-    """Serves requests on the plans of one artifact."""
+    """Serves requests on the plans of one artifact.
 
-    def __init__(self, scratch: Path, artifact: Path) -> None:
-        self._scratch, self._artifact = scratch, artifact
+    Where `refusal` says why nothing can be interpreted here, every request is answered with that.
+    """
+
+    def __init__(self, scratch: Path, artifact: Path, refusal: str = "") -> None:
+        self._scratch, self._artifact, self._refusal = scratch, artifact, refusal
         self._kernels: dict[str, dict[str, Kernel]] = {}
 
     def serve(self, requests: Iterable[str], responses: TextIO) -> None:
@@ -66,6 +69,8 @@ class Worker:
         return response
 
     def _prepare(self, request: dict[str, Any]) -> Execution:
+        if self._refusal:
+            raise Unsupported(self._refusal)
         plan = self._load_plan(request["shape_id"])
         loaded = load_file(self._path(request["inputs"]))
         if set(loaded) != {str(i) for i in range(len(plan.inputs))}:
