@@ -187,10 +187,14 @@ def _render_cost(record: Record) -> RenderableType | None:
     if record.build is not None:
         build = record.build
         share = percent(build.cpu_s / build.budget_s, 0) if build.budget_s else ""
-        lines.append(f"build {seconds(build.cpu_s)} of CPU, {share} of the {build.budget_s:.0f} s budget; "
-                     f"{seconds(build.wall_s)} of wall time")  # fmt: skip
+        lines.append(f"compiling {seconds(build.cpu_s)} of CPU, {share} of the {build.budget_s:.0f} s budget")
+        rest = build.cpu_s - sum(build.shapes.values())
+        shapes = [f"{clean(shape)} {seconds(cost_s)}" for shape, cost_s in build.shapes.items()]
+        lines.append(f"  import {seconds(max(rest, 0.0))} · {' · '.join(shapes)}")
     if record.stages:
-        lines.append(" · ".join(f"{clean(stage.name)} {seconds(stage.wall_s)}" for stage in record.stages))
+        lines.append(
+            "waited    " + " · ".join(f"{clean(stage.name)} {seconds(stage.wall_s)}" for stage in record.stages)
+        )
     return Text("\n".join(lines)) if lines else None
 
 

@@ -43,10 +43,12 @@ def render_standing(record: Record, board: Board) -> RenderableType:
         tied = " (tied)" if place.tied else ""
         return Text(f"{record.team} is number {place.place}{tied} of {len(board.entries)} on {board.problem}, "
                     f"{board.target}", "bold")  # fmt: skip
-    others = len(board.entries)
-    listed = f"{others} ranked {'entry' if others == 1 else 'entries'}"
-    text = f"{record.team} is listed on {board.problem}, {board.target}, apart from the {listed}: "
-    return Text(clean(text + (record.unranked_reason or "not ranked")))
+    ranked = len(board.entries)
+    text = (
+        f"{record.team} is listed on {board.problem}, {board.target}, but not ranked "
+        f"({ranked or 'no'} ranked {'entry' if ranked == 1 else 'entries'} so far): {record.unranked_reason}"
+    )
+    return Text(clean(text))
 
 
 def render_build(

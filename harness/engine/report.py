@@ -74,11 +74,9 @@ def report_kernels(artifact: Artifact, target: Target, cached: frozenset[str]) -
 
 def report_case(result: CaseResult) -> CaseRecord:
     """Return one case's result in the record's form."""
-    status = "partial" if result.status == "passed" and result.sampled else result.status
-    if result.sampled and result.status == "passed":
-        message = f"{result.programs_run} of {result.programs_total} programs checked"
-    else:
-        message = result.message
+    partly = result.status == "passed" and result.sampled and result.programs_run < result.programs_total
+    status = "partial" if partly else result.status
+    message = f"{result.programs_run} of {result.programs_total} programs checked" if partly else result.message
     return CaseRecord(
         case_id=result.case.id,
         role=result.case.role,

@@ -101,8 +101,8 @@ def test_alarming_numbers_are_marked_and_explained():
 def test_a_record_shows_budget_stages_environment_and_changes():
     record, last = passed("acme", 10, 1), passed("acme", 20)
     text = show(render_record(record, changes=list_changes(record, Previous(last, last))))
-    assert "build 22 s of CPU, 3% of the 720 s budget" in text
-    assert "trace 6.0 s · assemble 7.0 s · replay 5.0 s" in text
+    assert "compiling 22 s of CPU, 3% of the 720 s budget" in text
+    assert "waited    trace 6.0 s · assemble 7.0 s · replay 5.0 s" in text
     assert "helion 1.5.0, torch 2.13.0, triton 3.7.1" in text
     assert "20.00 µs  10.00 µs (-50.0%)" in text
     assert "9.950 to 10.05" in text
