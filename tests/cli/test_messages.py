@@ -36,7 +36,10 @@ def run(root, *arguments, **options):
         (["submit", "scale", "--team", "../x"], "team name '../x' is not valid"),
         (["submit", "scale", "--target", "b20"], "unknown target 'b20'. Did you mean b200? Known targets: b200, h200"),
         (["submit", "scale", "--suite", "none"], "scale has no suite 'none'; suites: default"),
-        (["submit", "scale", "--case", "test/M4"], "no case matches 'test/M4'; for instance: test/M8_N64/large, test/M4_N32/normal"),
+        (
+            ["submit", "scale", "--case", "test/M4"],
+            "no case matches 'test/M4'; for instance: test/M8_N64/large, test/M4_N32/normal",
+        ),
         (["submit", "scale", "--file", "gone.py"], "gone.py: no such file"),
         (["build", "scael"], "unknown problem 'scael'"),
         (["new", "scale", "--team", "starter"], "submissions/starter/scale exists already"),
