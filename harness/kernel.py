@@ -7,10 +7,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import ArtifactError
-from harness.target import Target
+
+if TYPE_CHECKING:  # only named here: targets are read from YAML, which a GPU machine need not have
+    from harness.target import Target
 
 MAX_TTIR_BYTES = 4 << 20
 _KEY = re.compile(r"[0-9a-f]{64}")

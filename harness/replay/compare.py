@@ -15,13 +15,14 @@ from dataclasses import dataclass
 
 import torch
 
+from harness.replay.asked import Tolerance
 from harness.replay.judgement import Element, OutputReport
 from harness.replay.place import AxisLabel, place
 from harness.replay.poison import is_poison, same_bits
-from harness.spec import Tolerance
 
 EXAMPLES = 5
 BLOCK = 1 << 18
+DEVICE_BLOCK = 1 << 26  # on a GPU, where each block costs a synchronisation instead
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,9 @@ def compare_output(
     totals, wrong = _Totals(), torch.zeros(got.shape, dtype=torch.bool, device=got.device)
     flat_got, flat_expected, flat_wrong = (tensor.reshape(-1) for tensor in (got, expected, wrong))
     chosen = None if compared is None else compared.reshape(-1)
-    for start in range(0, got.numel(), BLOCK):
-        block = slice(start, start + BLOCK)
+    step = BLOCK if got.device.type == "cpu" else DEVICE_BLOCK
+    for start in range(0, got.numel(), step):
+        block = slice(start, start + step)
         keep = None if chosen is None else chosen[block]
         value, wanted = flat_got[block].to(torch.float64), flat_expected[block]
         flat_wrong[block] = _compare_block(value, wanted, keep, tolerance, not_finite_allowed, totals)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.plan import row_major
+from harness.replay.asked import Problem
 from harness.replay.judgement import Judgement, Reason, failed
-from harness.spec import Problem
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,18 @@
 """A sample: the inputs of one call, made from a seed, and the values that are expected for them.
 
 The seed, the problem, the shape and the distribution all enter the generator's seed through a hash, so that no two
-samples are related. Buffers (tensors that the kernel writes and the harness makes) hold poison. The file that goes to
-the runner holds inputs only; expected values stay in the judge's memory.
+samples are related. Buffers (tensors that the kernel writes and the harness makes) hold poison. Only the inputs go to a
+runner; expected values stay in the judge's memory.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
-import safetensors.torch
 import torch
 
-from harness.errors import HarnessError, UsageError
+from harness.errors import UsageError
 from harness.replay.poison import poison
 from harness.replay.reference import Reference
 
@@ -48,6 +44,15 @@ class Sample:
     request: Request
     inputs: tuple[torch.Tensor, ...]
     expected: tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Received:
+    """What came back: outputs in order, inputs after the call by number, and masks of stored elements by output."""
+
+    outputs: tuple[torch.Tensor, ...]
+    inputs: dict[int, torch.Tensor]
+    stored: dict[int, torch.Tensor] = field(default_factory=dict)
 
 
 def derive_seed(problem: str, request: Request, purpose: str) -> int:
@@ -82,19 +87,3 @@ def make_sample(reference: Reference, request: Request, device: str = "cpu") -> 
         for spec, shape in zip(problem.inputs, problem.input_sizes(request.sizes), strict=True)
     )
     return Sample(request, inputs, expected)
-
-
-def write_tensors(path: Path, tensors: Sequence[torch.Tensor]) -> int:
-    """Write tensors as safetensors, named "0", "1", ...; return the file's size in bytes.
-
-    What stood at `path` is removed, and a link there is not followed: the folder may be a sandbox's.
-    """
-    content = safetensors.torch.save({str(index): tensor.cpu() for index, tensor in enumerate(tensors)})
-    try:
-        path.unlink(missing_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-    except OSError as error:
-        raise HarnessError(f"cannot write inputs to {path}: {error.strerror}") from error
-    return len(content)

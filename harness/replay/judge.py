@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from harness.errors import HarnessError, SpecError, UsageError
-from harness.replay.inputs import Request, Sample, make_sample, write_tensors
+from harness.replay.inputs import Request, Sample, make_sample
 from harness.replay.judgement import Judgement, encode_judgement
 from harness.replay.received import OutputError, read_received
 from harness.replay.reference import load_reference
 from harness.replay.ruling import rule
+from harness.replay.sent import write_tensors
 from harness.spec import load_problem
 
 KEPT_SAMPLES = 4

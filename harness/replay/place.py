@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import torch
 
-from harness.spec import Problem, TensorSpec
+from harness.replay.asked import Problem, TensorSpec
 
 _QUOTIENT = re.compile(r"([A-Za-z_]\w*)\s*//?\s*([A-Za-z_]\w*|\d+)")
 _COUNTED = re.compile(r"([a-z]+)s")

@@ -16,20 +16,18 @@ import math
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import safetensors
 import safetensors.torch
-import torch
 
 from harness.errors import HarnessError
 from harness.plan import DTYPE_BYTES
+from harness.replay.asked import Problem
 from harness.replay.form import Form, check_form
-from harness.replay.inputs import Sample
+from harness.replay.inputs import Received, Sample
 from harness.replay.judgement import Judgement, failed
-from harness.spec import Problem
 
 MAX_HEADER_BYTES = 1 << 18
 MAX_DIMENSIONS = 16
@@ -57,15 +55,6 @@ class OutputError(HarnessError):
     def __init__(self, judgement: Judgement) -> None:
         super().__init__(judgement.message)
         self.judgement = judgement
-
-
-@dataclass(frozen=True)
-class Received:
-    """What came back: outputs in order, inputs after the call by number, and masks of stored elements by output."""
-
-    outputs: tuple[torch.Tensor, ...]
-    inputs: dict[int, torch.Tensor]
-    stored: dict[int, torch.Tensor]
 
 
 def read_received(path: Path, problem: Problem, sample: Sample, *, sampled: bool = False) -> Received:

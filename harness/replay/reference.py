@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from harness.errors import SpecError
-from harness.spec import Problem, TensorSpec
+from harness.replay.asked import Problem, TensorSpec
 
 Tensors = tuple[torch.Tensor, ...]
 

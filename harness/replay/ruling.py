@@ -10,16 +10,15 @@ import math
 
 import torch
 
+from harness.replay.asked import Problem
 from harness.replay.compare import Comparison, compare_output
 from harness.replay.diagnosis import diagnose
 from harness.replay.evidence import Evidence
 from harness.replay.holes import diagnose_not_finite, diagnose_unwritten
-from harness.replay.inputs import Sample
+from harness.replay.inputs import Received, Sample
 from harness.replay.judgement import Judgement, Reason, failed
 from harness.replay.place import axis_labels, describe_region, place
 from harness.replay.poison import same_bits
-from harness.replay.received import Received
-from harness.spec import Problem
 
 Finding = tuple[Reason, str, str | None]
 
@@ -76,7 +75,8 @@ def _modified_input(problem: Problem, sample: Sample, received: Received) -> str
     for number, spec in enumerate(problem.inputs):
         if spec.buffer:
             continue
-        changed = ~same_bits(received.inputs[number], sample.inputs[number].cpu())
+        after = received.inputs[number]
+        changed = ~same_bits(after, sample.inputs[number].to(after.device))
         count = int(changed.sum())
         if count:
             axes = axis_labels(problem, spec, sample.request.sizes)

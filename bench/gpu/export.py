@@ -1,0 +1,48 @@
+"""Put what a GPU machine needs into one folder: the node's file, artifacts, problem documents, requests.
+
+usage: python bench/gpu/export.py OUT [PROBLEM ...]   (builds the starters for h200)
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from harness.case import load_cases
+from harness.replay.node.node_report import CaseRequest, NodeRequest, encode_request
+from harness.replay.node.pack import build_node
+from harness.replay.node.problem_document import write_problem_document
+from harness.spec import load_problem
+
+ROOT = Path(__file__).parents[2]
+PROBLEMS = ("causal_conv1d", "fp8_quant", "chunk_fwd_h", "chunk_fwd_o", "recompute_w_u")
+
+
+def export(problem_folder: Path, artifact: Path, out: Path, timeout_s: float = 60, samples: int = 0) -> None:
+    problem = load_problem(problem_folder)
+    built = {path.stem for path in (artifact / "plans").glob("*.json")}
+    cases = [case for case in load_cases(problem) if case.shape_id in built]
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(artifact, out / "artifact")
+    write_problem_document(problem, [case.sizes for case in cases], out / "problem")
+    requests = [
+        CaseRequest(c.id, c.shape_id, c.sizes, c.distribution, c.role == "benchmark", timeout_s, samples) for c in cases
+    ]
+    (out / "request.json").write_text(json.dumps(encode_request(NodeRequest(tuple(requests)))))
+
+
+def main() -> None:
+    out = Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
+    build_node(out / "node.pyz")
+    for name in sys.argv[2:] or PROBLEMS:
+        command = [ROOT / ".venv/bin/harness", "build", name, "--target", "h200", "--json"]
+        built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        export(ROOT / "problems" / name, Path(json.loads(built.stdout)["artifact"]), out / name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""The runner's process: `node.pyz runner ARTIFACT DESCRIPTOR SIZE`.
+
+It serves one submission and dies. Requests come from the judge's side on stdin, one JSON object a line; replies go to a
+private copy of stdout. It is given the current call's inputs and nothing else: no seed, no expected value.
+
+    {"do": "prepare", "shape_id": "...", "slots": 3}          -> {"status": "ready", ...}
+    {"do": "call", "slot": 1, "inputs": [...], "outputs": [...], "after": [...]}  -> {"status": "done", ...}
+    {"do": "spans"}                                           -> {"status": "spans", "spans": [[us, records], ...]}
+
+Any fault ends the process: a GPU that met one is not to be used again in the same context.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+
+from harness.artifact import Artifact, load_artifact
+from harness.replay.gpu.arena import Arena
+from harness.replay.gpu.driver import describe_device, sticky_error
+from harness.replay.gpu.exchange import Exchange, Part
+from harness.replay.gpu.faults import GpuError, blame
+from harness.replay.gpu.kernels import LoadedKernel, load_kernel
+from harness.replay.gpu.program import Memory, Program, Slot
+from harness.replay.gpu.span_clock import SpanClock, start_span_clock
+
+
+class Runner:
+    """Executes the plans of one artifact."""
+
+    def __init__(self, artifact: Artifact, exchange: Exchange, clock: SpanClock | None) -> None:
+        self._artifact, self._exchange, self._clock = artifact, exchange, clock
+        self._kernels: dict[str, LoadedKernel] = {}
+        self._arena = Arena(describe_device().l2_bytes)
+        self._program: Program | None = None
+        self._slots: list[Slot] = []
+        self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]  # type: ignore[no-untyped-call]
+
+    @property
+    def only_kernel(self) -> str:
+        """The name of the kernel at work, "" if there are several."""
+        return self._program.only_kernel if self._program else ""
+
+    def prepare(self, shape_id: str, slots: int) -> dict[str, Any]:
+        """Load a shape's kernels and capture its call, several times at addresses of its own each.
+
+        The first call runs step by step, on poison, so that a fault has a kernel's name.
+        """
+        self._slots, self._program = [], None
+        torch.cuda.empty_cache()
+        plan = self._artifact.plans[shape_id]
+        for key in dict.fromkeys(launch.kernel for launch in plan.launches):
+            if key not in self._kernels:
+                self._kernels[key] = load_kernel(self._artifact.kernels[key])
+        self._program = Program(self._artifact, plan, self._kernels)
+        self._slots = [self._program.capture() for _ in range(slots)]
+        self._arena.rewrite()
+        return {
+            "status": "ready",
+            "nodes": self._slots[0].nodes,
+            "kernels": list(self._program.kernel_names),
+            "arena_bytes": self._arena.size_bytes,
+            "temporaries": self._slots[0].memory.temporaries,
+        }
+
+    def check_steps(self, inputs: list[Part | None]) -> dict[str, Any]:
+        """Run one call step by step, waiting for each: what faults here has a name."""
+        assert self._program is not None
+        memory = Memory()
+        self._program.place_inputs(memory)
+        self._fill(memory, inputs)
+        self._program.run_checked(memory)
+        del memory
+        torch.cuda.empty_cache()
+        return {"status": "done"}
+
+    def call(
+        self, number: int, inputs: list[Part | None], outputs: list[Part], after: list[Part | None]
+    ) -> dict[str, Any]:
+        """Make one call in a slot: rewrite the arena, place the inputs, flush, replay, look for stray stores.
+
+        Args:
+            number: the slot.
+            inputs: where each input lies in the exchange; None for a buffer, which keeps its poison.
+            outputs: where each output goes.
+            after: where each input goes after the call.
+        """
+        assert self._program is not None
+        slot, plan = self._slots[number], self._program.plan
+        self._arena.rewrite()
+        self._fill(slot.memory, inputs)
+        self._arena.flush()
+        torch.cuda.synchronize()
+        self._events[0].record()
+        slot.graph.replay()
+        self._events[1].record()
+        torch.cuda.synchronize()
+        stray = self._arena.find_stray_store(slot)
+        if stray is not None:
+            raise self._blame_stray(slot)
+        pairs = [*zip(plan.outputs, outputs, strict=True), *zip(plan.inputs, after, strict=True)]
+        for tensor, part in pairs:
+            if part is not None:
+                self._exchange.tensor(part).copy_(slot.memory.tensors[tensor], non_blocking=True)
+        torch.cuda.synchronize()
+        return {"status": "done", "events_us": self._events[0].elapsed_time(self._events[1]) * 1000}
+
+    def take_spans(self) -> dict[str, Any]:
+        """Return the span of each call since the last time."""
+        spans = self._clock.take() if self._clock else []
+        return {"status": "spans", "spans": [[span.span_us, span.records] for span in spans]}
+
+    def _fill(self, memory: Memory, inputs: list[Part | None]) -> None:
+        assert self._program is not None
+        for number, part in zip(self._program.plan.inputs, inputs, strict=True):
+            if part is not None:
+                memory.tensors[number].copy_(self._exchange.tensor(part), non_blocking=True)
+        self._program.fill_constants(memory)
+
+    def _blame_stray(self, slot: Slot) -> GpuError:
+        """Launch the kernels once more, one by one, and name the one that stores outside of its tensors."""
+        assert self._program is not None
+        name = self._program.only_kernel
+        for index in range(len(self._program.plan.steps)) if not name else ():
+            self._arena.rewrite()
+            launched = self._program.launch_again(index, slot.memory)
+            torch.cuda.synchronize()
+            if launched and self._arena.find_stray_store(slot) is not None:
+                name = launched
+                break
+        told = name or f"one of {', '.join(self._program.kernel_names)}"
+        return GpuError("out_of_bounds", f"{told} wrote to memory that belongs to no tensor of its launch", name)
+
+
+def _part(fields: list[Any] | None) -> Part | None:
+    return None if fields is None else Part(int(fields[0]), str(fields[1]), tuple(int(size) for size in fields[2]))
+
+
+def _answer(runner: Runner, message: dict[str, Any]) -> dict[str, Any]:
+    inputs = [_part(fields) for fields in message.get("inputs", ())]
+    if message["do"] == "prepare":
+        return runner.prepare(message["shape_id"], message["slots"])
+    if message["do"] == "check_steps":
+        return runner.check_steps(inputs)
+    if message["do"] == "spans":
+        return runner.take_spans()
+    outputs = [part for part in map(_part, message["outputs"]) if part is not None]
+    return runner.call(message["slot"], inputs, outputs, [_part(fields) for fields in message["after"]])
+
+
+def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callable[[], Runner]) -> int:
+    runner: Runner | None = None
+    try:
+        runner = start()
+        for line in lines:
+            send(_answer(runner, json.loads(line)))
+    except Exception as error:
+        try:
+            sticky = sticky_error()
+        except Exception:  # no context was ever made
+            sticky = ""
+        fault = blame(error, sticky, runner.only_kernel if runner else "")
+        send({"status": "fault", "reason": fault.reason, "message": fault.message, "kernel": fault.kernel})
+        return 1
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Serve one submission until stdin ends or something faults."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def send(reply: dict[str, Any]) -> None:
+        replies.write(json.dumps(reply) + "\n")
+        replies.flush()
+
+    def start() -> Runner:
+        clock, why_not = start_span_clock()
+        torch.cuda.init()  # type: ignore[no-untyped-call]
+        torch.set_grad_enabled(False)
+        exchange = Exchange(int(arguments[1]), int(arguments[2]))
+        exchange.pin()
+        runner = Runner(load_artifact(Path(arguments[0])), exchange, clock)
+        send({"status": "started", "clock": clock is not None, "why_no_clock": why_not, "pinned": exchange.pinned})
+        return runner
+
+    code = _serve(sys.stdin, send, start)
+    replies.flush()
+    os._exit(code)  # tearing down a context that faulted can hang

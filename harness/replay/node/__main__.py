@@ -1,0 +1,110 @@
+"""The node's command: `node.pyz replay ARTIFACT PROBLEM REQUEST`, `node.pyz runner ...`, `node.pyz describe`.
+
+`replay` prints JSON lines: progress events, and one report last. The zip file's own `__main__` calls `main`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+USAGE = "usage: node.pyz replay ARTIFACT_DIR PROBLEM_DIR REQUEST.json | describe"
+
+
+def _check_modules() -> str:
+    """Return what this machine lacks, "" if nothing."""
+    try:
+        import torch
+    except ImportError:
+        return "torch is not installed here: the node needs torch with CUDA"
+    if not torch.cuda.is_available():
+        return "no GPU that torch can use: is a driver installed, and torch built with CUDA?"
+    try:
+        import cuda.bindings.driver  # noqa: F401
+    except ImportError:
+        return "cuda-bindings is not installed here: pip install cuda-bindings"
+    return ""
+
+
+def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> None:
+    started = time.monotonic()
+    from harness.replay.node.node_report import NodeReport, encode_report, parse_request
+    from harness.replay.node.problem_document import load_problem_document
+
+    request = parse_request(json.loads(request_file.read_text(encoding="utf-8")))
+    document = load_problem_document(problem)
+
+    import torch
+
+    from harness.replay.gpu.exchange import Exchange
+    from harness.replay.node.judging import GpuJudge
+    from harness.replay.node.machine import ClockWatch, describe_node, open_nvml
+    from harness.replay.node.replaying import replay
+    from harness.replay.node.runner_process import RunnerProcess, own_program
+
+    torch.set_grad_enabled(False)
+    judge = GpuJudge(document)
+    exchange = Exchange.create(max(judge.lay_out(case.shape).size for case in request.cases))
+    with RunnerProcess(own_program(), artifact, exchange) as runner:
+        torch.cuda.init()  # type: ignore[no-untyped-call]
+        exchange.pin()
+        nvml = open_nvml()
+        machine = describe_node(nvml)
+        tell({"event": "node", "machine": machine})
+        runner.wait_until_started()
+        ready = time.monotonic()
+        with ClockWatch(nvml) as watch:
+            cases, about = replay(request, artifact, judge, exchange, runner, own_program(), tell)
+    facts = {
+        "sandbox": about["level"],
+        "score_clock": "cupti" if about.get("clock") else "none",
+        "why_no_clock": str(about.get("why_no_clock", "")),
+        "pinned": int(bool(about.get("pinned"))),
+        "runners": about["runners"],
+        "start_s": round(ready - started, 3),
+        "replay_s": round(time.monotonic() - ready, 3),
+    }
+    tell({"event": "report", "report": encode_report(NodeReport(tuple(cases), machine | facts, watch.facts()))})
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; return its exit code."""
+    if arguments[:1] == ["runner"] and len(arguments) == 4:
+        from harness.replay.gpu.runner import main as run
+
+        return run(arguments[1:])
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    def tell(event: dict[str, Any]) -> None:
+        out.write(json.dumps(event, allow_nan=False) + "\n")
+        out.flush()
+
+    missing = _check_modules()
+    if missing:
+        tell({"event": "error", "message": missing})
+        return 3
+    try:
+        if arguments[:1] == ["replay"] and len(arguments) == 4:
+            _replay(Path(arguments[1]), Path(arguments[2]), Path(arguments[3]), tell)
+        elif arguments == ["describe"]:
+            from harness.replay.node.machine import describe_node, open_nvml
+
+            tell({"event": "node", "machine": describe_node(open_nvml())})
+        else:
+            tell({"event": "error", "message": USAGE})
+            return 2
+    except Exception as error:
+        traceback.print_exc()
+        tell({"event": "error", "message": f"{type(error).__name__}: {error}"[:2000]})
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,106 @@
+"""The judge on a GPU machine: samples, expected values and comparison, all in float64 on the GPU.
+
+Its CUDA context is its own; the runner's kernels can't reach it. What a runner left in the exchange is copied to this
+context before it is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from harness.plan import Plan
+from harness.replay.form import Form, check_form
+from harness.replay.gpu.exchange import Exchange, Part, lay_out
+from harness.replay.inputs import Received, Request, Sample, make_sample
+from harness.replay.judgement import Judgement
+from harness.replay.node.problem_document import ProblemDocument
+from harness.replay.poison import same_bits
+from harness.replay.reference import load_reference
+from harness.replay.ruling import rule
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a case's tensors lie in the exchange.
+
+    Attributes:
+        inputs: on the way in; None for a buffer.
+        outputs: on the way out.
+        after: the inputs as they are after the call; None for a buffer.
+        size: bytes in all.
+    """
+
+    inputs: list[Part | None]
+    outputs: list[Part]
+    after: list[Part | None]
+    size: int
+
+
+class GpuJudge:
+    """Answers for one problem."""
+
+    def __init__(self, problem: ProblemDocument) -> None:
+        self.problem = problem
+        self.reference = load_reference(problem)
+
+    def lay_out(self, shape: dict[str, int]) -> Layout:
+        """Place the tensors of a shape."""
+        sent = [not spec.buffer for spec in self.problem.inputs]
+        sizes = self.problem.input_sizes(shape)
+        forms = [(s.dtype, z) for s, z in zip(self.problem.inputs, sizes, strict=True) if not s.buffer]
+        returned = [(s.dtype, z) for s, z in zip(self.problem.outputs, self.problem.output_sizes(shape), strict=True)]
+        inputs, end = lay_out(forms)
+        outputs, end = lay_out(returned, end)
+        after, end = lay_out(forms, end)
+        return Layout(_spread(inputs, sent), outputs, _spread(after, sent), end)
+
+    def check_plan(self, plan: Plan, shape: dict[str, int]) -> Judgement | None:
+        """Return a judgement if the plan's outputs are not of the declared form."""
+        metas = [plan.tensors[number] for number in plan.outputs]
+        forms = [Form(meta.dtype, meta.shape, meta.strides) for meta in metas]
+        return check_form(self.problem, shape, forms, plan.output_kind)
+
+    def make(self, request: Request) -> Sample:
+        """Make inputs and expected values on the GPU."""
+        return make_sample(self.reference, request, "cuda")
+
+    def send(self, sample: Sample, layout: Layout, exchange: Exchange) -> None:
+        """Write a sample's inputs to the exchange."""
+        for tensor, part in zip(sample.inputs, layout.inputs, strict=True):
+            if part is not None:
+                exchange.tensor(part).copy_(tensor, non_blocking=True)
+        torch.cuda.synchronize()
+
+    def receive(self, layout: Layout, exchange: Exchange) -> Received:
+        """Copy what a call left in the exchange to this context."""
+        outputs = tuple(exchange.tensor(part).to("cuda", non_blocking=True) for part in layout.outputs)
+        pairs = enumerate(layout.after)
+        inputs = {n: exchange.tensor(part).to("cuda", non_blocking=True) for n, part in pairs if part is not None}
+        torch.cuda.synchronize()
+        return Received(outputs, inputs)
+
+    def compare(self, sample: Sample, received: Received) -> Judgement:
+        """Judge one call; a failure is looked at again on the CPU, where the diagnosis is at home."""
+        judgement = rule(self.problem, sample, received, self.reference.not_finite)
+        if judgement.passed:
+            return judgement
+        on_cpu = Sample(sample.request, _to_cpu(sample.inputs), _to_cpu(sample.expected))
+        inputs = {number: tensor.cpu() for number, tensor in received.inputs.items()}
+        return rule(self.problem, on_cpu, Received(_to_cpu(received.outputs), inputs), self.reference.not_finite)
+
+
+def count_differing_bits(left: Received, right: Received) -> int:
+    """Return how many output elements of two calls on equal inputs are not the same, bit by bit."""
+    pairs = zip(left.outputs, right.outputs, strict=True)
+    return sum(int((~same_bits(first, second)).sum()) for first, second in pairs)
+
+
+def _to_cpu(tensors: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor.cpu() for tensor in tensors)
+
+
+def _spread(parts: list[Part], sent: list[bool]) -> list[Part | None]:
+    rest = iter(parts)
+    return [next(rest) if present else None for present in sent]

@@ -1,0 +1,233 @@
+"""Replaying one artifact: case by case, a runner on one side, the judge on the other.
+
+Order within a case: one call step by step (a fault then has a kernel's name), two calls on equal inputs in two slots
+(both judged; their bits compared), then, for a benchmark, timed calls on inputs never seen before, every one judged.
+Inputs of a call are made after the outputs of the last one left the device. A failure ends the submission.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from harness.artifact import Artifact, load_artifact
+from harness.replay.gpu.exchange import Exchange
+from harness.replay.gpu.faults import GpuError
+from harness.replay.inputs import Request
+from harness.replay.judgement import Judgement
+from harness.replay.node.judging import GpuJudge, Layout, count_differing_bits
+from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest, Samples
+from harness.replay.node.runner_process import RunnerProcess
+from harness.replay.timing import FIRST_SAMPLES, samples_needed, summarise
+
+SLOTS = 3
+STARTS = 2  # a fresh runner is tried once more, for our faults and for clocks that disagree
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class _UnstableClocksError(Exception):
+    """The samples can't be ranked; a fresh runner may do better."""
+
+
+@dataclass
+class _Session:
+    """What one replay needs at hand."""
+
+    artifact: Artifact
+    folder: Path
+    judge: GpuJudge
+    exchange: Exchange
+    program: list[str]
+    tell: Tell
+    runner: RunnerProcess
+    starts: int = 1
+    prepared: str = ""
+    info: dict[str, Any] = field(default_factory=dict)
+
+    def restart(self) -> None:
+        """Put a fresh runner in the place of the last one."""
+        self.runner.close()
+        self.runner = RunnerProcess(self.program, self.folder, self.exchange)
+        self.runner.wait_until_started()
+        self.starts, self.prepared = self.starts + 1, ""
+
+
+def replay(
+    request: NodeRequest,
+    folder: Path,
+    judge: GpuJudge,
+    exchange: Exchange,
+    runner: RunnerProcess,
+    program: list[str],
+    tell: Tell,
+) -> tuple[list[CaseReport], dict[str, Any]]:
+    """Replay the cases of a request; after a failure the rest is not run.
+
+    Returns:
+        A report per case, and what the runner said of itself.
+    """
+    runner.wait_until_started()
+    session = _Session(load_artifact(folder), folder, judge, exchange, program, tell, runner)
+    reports: list[CaseReport] = []
+    try:
+        for case in request.cases:
+            tell({"event": "case", "id": case.id})
+            reports.append(_run_case(session, case))
+            tell({"event": "done", "id": case.id, "status": reports[-1].status})
+            if reports[-1].status != "passed":
+                break
+    finally:
+        session.runner.close()
+    reports += [CaseReport(case.id, "not_run", "after_failure") for case in request.cases[len(reports) :]]
+    return reports, {**session.runner.started, "level": session.runner.level, "runners": session.starts}
+
+
+def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
+    started = time.monotonic()
+    report = CaseReport(case.id, "not_run")
+    for attempt in range(STARTS):
+        last = attempt == STARTS - 1
+        try:
+            report = _try_case(session, case)
+        except GpuError as fault:
+            report = replace(report, status="fault", reason=fault.reason, message=fault.message, kernel=fault.kernel)
+            if fault.reason not in ("internal", "machine") or last:
+                break
+        except _UnstableClocksError:
+            if last:
+                break
+        else:
+            break
+        session.tell({"event": "retry", "id": case.id, "reason": report.reason})
+        try:
+            session.restart()
+        except GpuError as fault:
+            report = replace(report, status="fault", reason=fault.reason, message=fault.message)
+            break
+    return replace(report, seconds=round(time.monotonic() - started, 3))
+
+
+def _try_case(session: _Session, case: CaseRequest) -> CaseReport:
+    plan = session.artifact.plans.get(case.shape_id)
+    if plan is None:
+        raise GpuError("internal", f"the artifact has no plan for {case.shape_id}")
+    refused = session.judge.check_plan(plan, case.shape)
+    if refused is not None:
+        return CaseReport(case.id, "failed", str(refused.reason), refused.message, judgement=refused)
+    calls = _Calls(session, case, session.judge.lay_out(case.shape))
+    calls.prepare()
+    report = calls.check_pair()
+    if report.status == "passed" and case.timed:
+        report = calls.measure(report)
+    return report
+
+
+class _Calls:
+    """The calls of one case."""
+
+    def __init__(self, session: _Session, case: CaseRequest, layout: Layout) -> None:
+        self._session, self._case, self._layout = session, case, layout
+        self._seeds: list[int] = []
+        self._witness: list[float] = []
+        self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only shuffles slots
+
+    def prepare(self) -> None:
+        """Capture the call, and run it once step by step, unless the last case was of this shape."""
+        session, case = self._session, self._case
+        if session.prepared != case.shape_id:
+            session.prepared = ""
+            session.info = session.runner.prepare(case.shape_id, SLOTS, case.timeout_s)
+            request = self._request()
+            session.judge.send(session.judge.make(request), self._layout, session.exchange)
+            session.runner.check_steps(self._layout.inputs, case.timeout_s)
+            session.prepared = case.shape_id
+        session.runner.take_spans(case.timeout_s)
+
+    def check_pair(self) -> CaseReport:
+        """Judge two calls on equal inputs in two slots."""
+        judge, request = self._session.judge, self._request()
+        sample = judge.make(request)
+        received = []
+        for slot in self._random.sample(range(SLOTS), 2):
+            judge.send(sample, self._layout, self._session.exchange)
+            self._call(slot)
+            received.append(judge.receive(self._layout, self._session.exchange))
+            judgement = judge.compare(sample, received[-1])
+            if not judgement.passed:
+                return self._failed(judgement)
+        return CaseReport(
+            self._case.id,
+            "passed",
+            judgement=judgement,
+            seeds=tuple(self._seeds),
+            calls=2,
+            differing_bits=count_differing_bits(*received),
+            nodes=int(self._session.info["nodes"]),
+        )
+
+    def measure(self, report: CaseReport) -> CaseReport:
+        """Time calls, every one on fresh inputs and judged.
+
+        Raises:
+            _UnstableClocksError: what was measured can't be ranked, and a fresh runner has not been tried.
+        """
+        runner, nodes = self._session.runner, report.nodes
+        runner.take_spans(self._case.timeout_s)
+        self._witness, wanted = [], self._case.samples or FIRST_SAMPLES
+        spans: list[float] = []
+        clocked = bool(runner.started.get("clock"))
+        while len(self._witness) < wanted:
+            judgement = self._judge_fresh_call()
+            if not judgement.passed:
+                return self._failed(judgement)
+            if len(self._witness) == wanted:
+                spans += self._take_spans(wanted - len(spans), nodes) if clocked else []
+                if not self._case.samples:
+                    wanted = samples_needed(spans or self._witness)
+        samples = Samples(tuple(spans), tuple(self._witness), nodes)
+        report = replace(report, samples=samples, seeds=tuple(self._seeds), calls=report.calls + len(self._witness))
+        if spans and summarise(spans, self._witness, nodes).fault and self._session.starts < STARTS:
+            raise _UnstableClocksError
+        return report
+
+    def _judge_fresh_call(self) -> Judgement:
+        judge = self._session.judge
+        sample = judge.make(self._request())
+        judge.send(sample, self._layout, self._session.exchange)
+        self._witness.append(self._call(self._random.randrange(SLOTS)))
+        return judge.compare(sample, judge.receive(self._layout, self._session.exchange))
+
+    def _take_spans(self, count: int, nodes: int) -> list[float]:
+        spans = self._session.runner.take_spans(self._case.timeout_s)
+        if len(spans) != count or any(records != nodes for _, records in spans):
+            seen = sorted({records for _, records in spans})
+            raise GpuError(
+                "internal", f"the clock recorded {len(spans)} calls of {seen} nodes, expected {count} of {nodes}"
+            )
+        return [span for span, _ in spans]
+
+    def _call(self, slot: int) -> float:
+        layout = self._layout
+        return self._session.runner.call(slot, layout.inputs, layout.outputs, layout.after, self._case.timeout_s)
+
+    def _request(self) -> Request:
+        """Return a sample to make, with a seed that exists from now on."""
+        self._seeds.append(secrets.randbits(63))
+        return Request(tuple(sorted(self._case.shape.items())), self._case.distribution, self._seeds[-1])
+
+    def _failed(self, judgement: Judgement) -> CaseReport:
+        return CaseReport(
+            self._case.id,
+            "failed",
+            str(judgement.reason),
+            judgement.message,
+            judgement=judgement,
+            seeds=tuple(self._seeds[-1:]),
+            calls=len(self._seeds),
+        )

@@ -1,0 +1,139 @@
+"""From the samples of a case to its time: pure statistics, no GPU.
+
+A sample is the span of one call, in microseconds, on inputs never seen before and a cold L2. Nothing is subtracted and
+nothing is left out. Rules:
+
+- how many samples: `samples_needed`, once, from the spread of the first ones;
+- the interval of the median: order statistics at 95%, widened by what medians of fresh processes differ by;
+- UNSTABLE: mean and median are further apart than `MAX_MEAN_GAP` (some calls did others' work), or the witness
+  disagrees with the score clock;
+- IMPLAUSIBLE: faster than the floor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+FIRST_SAMPLES = 30
+MAX_SAMPLES = 150
+WANTED_PRECISION = 0.001  # half width of the median's interval, relative
+MAX_MEAN_GAP = 0.10
+MEAN_GAP_US = 0.5  # clock ticks and single outliers of short kernels
+PROCESS_SPREAD = 0.005  # relative, between medians of fresh processes; measured, see bench/gpu
+TICK_US = 0.032  # of the score clock
+
+WITNESS_BASE_US = 8.0
+WITNESS_NODE_US = 4.0
+WITNESS_RELATIVE = 0.15
+
+_Z = 1.96
+_MAD_TO_SIGMA = 1.4826
+_MEDIAN_EFFICIENCY = 1.2533  # standard error of a median over that of a mean, for normal samples
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The time of one case, in microseconds.
+
+    Attributes:
+        low_us, high_us: the median's interval, the spread between processes included.
+        witness_us: the median by events.
+        fault: "" or why it can't be ranked ("mean_gap", "witness").
+    """
+
+    median_us: float
+    mean_us: float
+    low_us: float
+    high_us: float
+    p10_us: float
+    p90_us: float
+    samples: int
+    witness_us: float
+    fault: str = ""
+
+
+def samples_needed(first: Sequence[float]) -> int:
+    """Return how many samples a case needs, from its first ones.
+
+    The standard error of a median falls with the root of the number; the spread is measured robustly, so that one
+    outlier buys nobody more samples.
+    """
+    middle = median(first)
+    spread = _MAD_TO_SIGMA * median(abs(value - middle) for value in first)
+    needed = (_Z * _MEDIAN_EFFICIENCY * spread / (WANTED_PRECISION * middle)) ** 2 if middle > 0 else MAX_SAMPLES
+    return max(len(first), min(MAX_SAMPLES, math.ceil(needed)))
+
+
+def summarise(spans_us: Sequence[float], witness_us: Sequence[float], nodes: int) -> Timing:
+    """Return a case's time.
+
+    Args:
+        spans_us: the score clock's samples.
+        witness_us: the events' samples of the same calls.
+        nodes: how many nodes the call's graph has; each adds to what events see.
+
+    Raises:
+        ValueError: there are no samples, or a sample is not a positive number.
+    """
+    if not spans_us or not all(math.isfinite(value) and value > 0 for value in (*spans_us, *witness_us)):
+        raise ValueError("samples must be positive numbers")
+    ordered = sorted(spans_us)
+    middle, mean, witness = median(ordered), fmean(ordered), median(witness_us)
+    low, high = median_interval(ordered)
+    between = max(PROCESS_SPREAD * middle, TICK_US)
+    return Timing(
+        median_us=middle,
+        mean_us=mean,
+        low_us=low - between,
+        high_us=high + between,
+        p10_us=quantile(ordered, 0.1),
+        p90_us=quantile(ordered, 0.9),
+        samples=len(ordered),
+        witness_us=witness,
+        fault=_find_fault(middle, mean, witness, nodes),
+    )
+
+
+def _find_fault(middle: float, mean: float, witness: float, nodes: int) -> str:
+    if abs(mean - middle) > max(MAX_MEAN_GAP * middle, MEAN_GAP_US):
+        return "mean_gap"
+    # Events see the launch too, never less than the span; how much more was measured.
+    allowed = WITNESS_BASE_US + WITNESS_NODE_US * (nodes - 1) + WITNESS_RELATIVE * middle
+    return "" if -TICK_US - 0.02 * middle <= witness - middle <= allowed else "witness"
+
+
+def median_interval(ordered: Sequence[float]) -> tuple[float, float]:
+    """Return the 95% interval of the median of sorted samples, by order statistics: no assumption on their shape."""
+    count = len(ordered)
+    reach = _Z * math.sqrt(count) / 2
+    low = max(0, math.floor(count / 2 - reach))
+    high = min(count - 1, math.ceil(count / 2 + reach))
+    return ordered[low], ordered[high]
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of sorted samples, interpolated."""
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Return the geometric mean of positive numbers: the score.
+
+    Raises:
+        ValueError: there are none, or one is not positive.
+    """
+    logs = [math.log(value) for value in values]
+    if not logs:
+        raise ValueError("no values")
+    return math.exp(fmean(logs))
+
+
+def is_implausible(timing: Timing, floor_us: float) -> bool:
+    """Tell whether a case was faster than the GPU can be, beyond its interval."""
+    return timing.high_us < floor_us
