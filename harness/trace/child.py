@@ -34,23 +34,28 @@ def main(arguments: list[str]) -> int:
     emit = open_protocol()
     request_path, out_dir = arguments
     request = json.loads(Path(request_path).read_text(encoding="utf-8"))
-    try:
-        import_toolchain(request["target"])
-    except Exception as error:
-        traceback.print_exc()
-        told = f"the toolchain cannot be imported: {type(error).__name__}: {error}. {REASONS['harness_error']}"
-        emit(failed_event(None, Failure("harness_error", told)))
-        return 1
-    trace(request, Path(out_dir), emit, started_s)
+    with tempfile.TemporaryDirectory(prefix="trace-", ignore_cleanup_errors=True) as scratch:
+        try:
+            import_toolchain(request["target"], Path(scratch))
+        except Exception as error:
+            traceback.print_exc()
+            told = f"the toolchain cannot be imported: {type(error).__name__}: {error}. {REASONS['harness_error']}"
+            emit(failed_event(None, Failure("harness_error", told)))
+            return 1
+        trace(request, Path(out_dir), emit, started_s)
     return 0
 
 
-def import_toolchain(target: str) -> None:
-    """Import torch, Triton and Helion for a described GPU; the most expensive step, and the same for everybody."""
+def import_toolchain(target: str, scratch: Path) -> None:
+    """Import torch, Triton and Helion for a described GPU; the most expensive step, and the same for everybody.
+
+    Args:
+        target: the GPU's name.
+        scratch: where compilers may keep their caches.
+    """
     described = load_target(target)
-    scratch = tempfile.mkdtemp(prefix="trace-")
     for name, folder in (("TORCHINDUCTOR_CACHE_DIR", "inductor"), ("TRITON_CACHE_DIR", "triton")):
-        os.environ[name] = str(Path(scratch) / folder)
+        os.environ[name] = str(scratch / folder)
     os.environ["HELION_DISALLOW_AUTOTUNING"] = "1"
     from harness.trace.described_gpu import install_gpu
 

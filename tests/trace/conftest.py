@@ -60,8 +60,9 @@ Trace = Callable[..., Traced]
 
 @pytest.fixture(scope="session")
 def warm_tracer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
-    log = (tmp_path_factory.mktemp("tracer") / "log").open("w")
-    command = [sys.executable, "-m", "tests.trace.warm_tracer"]
+    folder = tmp_path_factory.mktemp("tracer")
+    log = (folder / "log").open("w")
+    command = [sys.executable, "-m", "tests.trace.warm_tracer", str(folder)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
     yield process
     process.stdin.close()

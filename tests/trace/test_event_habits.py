@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from harness.plan import ConstantStep, Descriptor, LaunchStep, Tensor
-from tests.trace.conftest import Trace, ops
+from pathlib import Path
+
+import pytest
+
+from harness.plan import DTYPE_BYTES, ConstantStep, Descriptor, LaunchStep, Tensor
+from tests.trace.conftest import SUBMISSIONS, Trace, ops
 
 
 def test_plainest(trace: Trace) -> None:
@@ -138,6 +142,14 @@ def test_tensor_descriptors_and_persistent_grid(trace: Trace) -> None:
     assert descriptors[0].value == Descriptor(Tensor(1), (256, 512), (512, 1), (64, 64))
 
 
+@pytest.mark.skipif("uint32" not in DTYPE_BYTES, reason="Helion's barriers count in uint32, which plans lack")
+def test_grid_barrier_is_a_cooperative_launch(trace: Trace) -> None:
+    traced = trace("grid_barrier", [4096])
+    (launch,) = traced.plan().launches
+    assert traced.kernel(launch)["options"] == {"num_stages": 1, "launch_cooperative_grid": True}
+    assert ("x_grid_sem", "*u32") in [(a.name, a.type) for a in launch.args]
+
+
 def test_environment_variables(trace: Trace) -> None:
     traced = trace("environment")
     assert ops(traced.plan())[-1] == "launch _helion_copy"
@@ -155,6 +167,15 @@ def test_controls_file_of_ones_own(trace: Trace) -> None:
     failure = trace("controls").failure()
     assert failure["reason"] == "advanced_controls"
     assert "'/opt/acf/booster.bin' is not one that this season provides (none)" in failure["message"]
+
+
+def test_controls_file_written_at_import(trace: Trace, tmp_path: Path) -> None:
+    path = tmp_path / "own.acf"
+    source = (SUBMISSIONS / "controls.py").read_text().replace("/opt/acf/booster.bin", str(path))
+    source = source.replace("import torch\n", f"import torch\nopen({str(path)!r}, 'w').write('x')\n", 1)
+    failure = trace(source, advanced_controls={"/opt/acf/booster.bin": "booster-1"}).failure()
+    assert failure["reason"] == "advanced_controls"
+    assert f"{str(path)!r} is not one that this season provides (/opt/acf/booster.bin)" in failure["message"]
 
 
 def test_key_that_the_target_lacks(trace: Trace) -> None:

@@ -20,7 +20,7 @@ from harness.trace import child
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    child.import_toolchain("b200")
+    child.import_toolchain("b200", Path(sys.argv[1]))
     _warm_up()
     for line in sys.stdin:
         job = json.loads(line)
