@@ -58,7 +58,7 @@ def token_by_token(q, k, v, beta, log_decay):
     q, k: (B, T, H, K), v: (B, T, H, V), beta, log_decay: (B, T, H); float64. With S the state (K, V):
         S = decay S;  new = beta (v - k S);  S = S + k^T new;  o = q S / sqrt(K)
 
-    Returns the state before each token (T of them), `new` and o.
+    Returns the state before each token, (B, T, H, K, V), `new`, which is what v_new must be, and o.
     """
     B, T, H, K = k.shape
     S = torch.zeros(B, H, K, v.shape[-1], dtype=torch.float64)
@@ -84,7 +84,6 @@ def test_three_passes_are_the_token_by_token_recurrence(distribution):
 
     before, new, output = token_by_token(q, k.double(), v.double(), beta.double(), steps_of(g.double()))
 
-    # v_new is not `new` itself: within a chunk it counts each write once, at full strength, which is what `new` is.
     close = {"rtol": 1e-4, "atol": 1e-5}  # A and g were rounded to float32
     torch.testing.assert_close(v_new, new, **close)
     torch.testing.assert_close(h, before[:, ::C], **close)
