@@ -145,9 +145,9 @@ def test_programs_that_wait_for_one_another_take_turns(child: Child) -> None:
 
 def test_too_many_programs_that_wait(child: Child) -> None:
     body = "while tl.atomic_add(x0, 1) < 0:\n    pass"
-    response, _ = child.launch(body, (torch.zeros(1, dtype=torch.int32),), grid=(5000, 1, 1))
+    response, _ = child.launch(body, (torch.zeros(1, dtype=torch.int32),), grid=(9000, 1, 1))
     assert response["status"] == "unsupported"
-    assert "5000 programs that wait for one another" in response["reason"]
+    assert "9000 programs that wait for one another" in response["reason"]
 
 
 UNSUPPORTED = {

@@ -13,8 +13,8 @@ from typing import Generic, TypeVar
 
 from harness.replay.cpu.faults import Unsupported
 
-MOST_PROGRAMS = 1024
-_STACK_BYTES = 1 << 20
+MOST_PROGRAMS = 8192
+_STACK_BYTES = 1 << 18
 
 Program = TypeVar("Program")
 
