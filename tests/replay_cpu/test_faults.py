@@ -87,6 +87,25 @@ def test_a_view_may_reach_its_whole_storage(child: Child) -> None:
     assert results["0"].tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
+def test_views_made_between_launches_share_their_memory(child: Child) -> None:
+    source = child.add_source(
+        HEADER + "@triton.jit\ndef k(x):\n    i = tl.arange(0, 4)\n    tl.store(x + i, tl.load(x + i) + 1)\n"
+    )
+    launch = "0" * 64, source, "k", (1, 1, 1)
+    steps = (
+        OpStep("aten.clone.default", (Tensor(0),), (), (Tensor(1),)),
+        LaunchStep(*launch, (Argument("x", "*fp32", Tensor(1)),), "helion"),
+        OpStep("aten.slice.Tensor", (Tensor(1), 0, 2, 6), (), (Tensor(2),)),
+        LaunchStep(*launch, (Argument("x", "*fp32", Tensor(2)),), "helion"),
+    )
+    child.add_plan(Plan("views", metas((X[:10], X[:10], X[:4])), (0,), (1, 2), "tuple", steps))
+    response, results = child.replay("views", (torch.zeros(10),))
+    assert response["status"] == "done", response
+    assert results["0"].tolist() == [1, 1, 2, 2, 1, 1, 0, 0, 0, 0]
+    assert results["1"].tolist() == [2, 2, 1, 1]
+    assert results["input-0"].eq(0).all()
+
+
 def test_an_address_from_nowhere(child: Child) -> None:
     body = AT + "p = (x0.to(tl.int64) * 0 + 4096).to(tl.pointer_type(tl.float32))\ntl.store(y0 + i, tl.load(p + i))"
     response, _ = child.launch(body, (X,), (OUT,))

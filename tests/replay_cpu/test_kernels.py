@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -90,7 +91,35 @@ def barrier(x: torch.Tensor) -> torch.Tensor:
     return 2 * x + 2 * x.flip(0)
 
 
+def halve_until_small(x: torch.Tensor) -> torch.Tensor:
+    """Each block of 32 is halved until its largest element is at most 1."""
+    return torch.cat([block * 0.5 ** block.abs().max().log2().ceil().clamp(min=0) for block in x.split(32)])
+
+
+def control(x: torch.Tensor, sign: torch.Tensor) -> torch.Tensor:
+    doubled = x * 2 if sign[0] > 0 else x - 1
+    return torch.cat([doubled[:64], doubled[64:] + 100])
+
+
+def bools(x: torch.Tensor) -> Tensors:
+    return ((x > 0) & ~(x > 1)) | x.isnan() | x.isinf(), (x.nan_to_num(0, 6553.5, 0) * 10).int().to(torch.uint8)
+
+
+def convolution(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    x = x.double()
+    return sum(functional.pad(x, (j, 0))[:, : x.shape[1]] * weight[j] for j in range(3))
+
+
+def extremes(x: torch.Tensor) -> Tensors:
+    return torch.tensor([1, 7]), torch.stack([x.max().clamp(min=0), x.min().clamp(max=0)])
+
+
+def bytes_of(*shape: int) -> torch.Tensor:
+    return whole(-128, 128, *shape, dtype=torch.int8)
+
+
 HALF = torch.bfloat16
+SPECIAL = torch.cat([normal(97).abs(), torch.tensor([math.nan, math.inf, math.inf])])
 OFFSETS = torch.tensor([0, 7, 7, 20, 33, 34, 52, 60])
 POSITIVE = torch.rand(6, 33, generator=GENERATOR)
 LARGE = torch.cat([normal(200) * 10, torch.tensor([1e9, -3e9, 500.0, 70000.0]), normal(96) * 1e-3])
@@ -132,6 +161,28 @@ CASES: dict[str, tuple[Tensors, Callable[..., Any], dict[str, float]]] = {
     "sort": ((normal(9, 32),), lambda x: tuple(x.sort(1)), EXACT),
     "barrier": ((normal(500),), barrier, EXACT),
     "jagged_sum": ((normal(60, 40), OFFSETS), jagged_sum, CLOSE),
+    "topk": ((normal(9, 32),), lambda x: x.topk(4, 1).values, EXACT),
+    "sort_desc_bf16": ((normal(9, 32, dtype=HALF),), lambda x: x.sort(1, descending=True).values, EXACT),
+    "inline_triton": ((normal(100), normal(100)), lambda a, b: torch.where(a > b, a * 2, b), EXACT),
+    "bmm_fp16": (tuple(normal(*s, dtype=torch.float16) for s in ((4, 32, 48), (4, 48, 32))), matmul, BF16),
+    "int8_dot": ((bytes_of(64, 64), bytes_of(64, 64)), lambda a, b: a.int() @ b.int(), EXACT),
+    "dynamic": ((normal(37, 50), normal(50)), lambda a, b: functional.gelu(a, approximate="tanh") + b, CLOSE),
+    "control": ((normal(150), torch.ones(1, dtype=torch.int32)), control, EXACT),
+    "while_loop": ((normal(150) * 9,), halve_until_small, EXACT),
+    "split_join": ((normal(8, 32),), lambda x: x.reshape(8, 16, 2).flip(2).reshape(8, 32), EXACT),
+    "float64": ((normal(9, 40).double(),), lambda x: x.exp().sum(-1), {"rtol": 1e-14, "atol": 0.0}),
+    "bools": ((SPECIAL,), bools, EXACT),
+    "welford": ((normal(12, 64),), layer_norm, CLOSE),
+    "fp8_in": ((normal(100).to(torch.float8_e5m2),), lambda x: x.float() * 0.5, EXACT),
+    "atomic_bf16": (
+        (whole(-4, 4, 40, 16).to(HALF), whole(0, 10, 40)),
+        lambda x, i: torch.zeros(10, 16).index_add(0, i, x.float()),
+        EXACT,
+    ),
+    "atomic_minmax": ((normal(100),), extremes, EXACT),
+    "conv": ((normal(5, 50), normal(3)), convolution, CLOSE),
+    "gather_last": ((normal(8, 32), whole(0, 32, 8, 32)), lambda x, i: x.gather(1, i), EXACT),
+    "permute": ((normal(6, 20, 30),), lambda x: x.permute(2, 0, 1), EXACT),
     "attention_bf16": (tuple(normal(2, 64, 32, dtype=HALF) for _ in "qkv"), attention, BF16),
 }
 

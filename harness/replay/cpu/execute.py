@@ -17,7 +17,7 @@ import torch
 from harness.plan import ConstantStep, LaunchStep, OpStep, Plan, used_tensors
 from harness.replay.cpu import host
 from harness.replay.cpu.arguments import bind
-from harness.replay.cpu.faults import Fault, TimeLimit
+from harness.replay.cpu.faults import Fault, TimeLimit, Unsupported
 from harness.replay.cpu.kernels import Kernel
 from harness.replay.cpu.programs import Launch, choose_programs, run_programs
 from harness.replay.cpu.shared import StoredBytes, share_storages
@@ -65,6 +65,7 @@ class Execution:
     programs_total: int = 0
     _partial: StoredBytes = field(default_factory=StoredBytes)
     _incomplete: set[int] = field(default_factory=set)
+    _shared: set[int] = field(default_factory=set)
 
     def run(self) -> None:
         """Execute every step.
@@ -81,7 +82,7 @@ class Execution:
                 self.programs_run += fault.where.get("programs_run", 0) if isinstance(fault, TimeLimit) else 0
                 raise
             except MemoryError:
-                raise Fault("the host program needs more memory than CPU replay has", {"step": index}) from None
+                raise Unsupported("the host program needs more memory than CPU replay has", {"step": index}) from None
 
     def outputs(self) -> list[torch.Tensor]:
         """Return the returned tensors."""
@@ -110,7 +111,7 @@ class Execution:
             self._run_launch(index, step, deadline)
 
     def _run_launch(self, index: int, step: LaunchStep, deadline: float) -> None:
-        share_storages(self.tensors)
+        share_storages(self.tensors, self._shared)
         kernel = self.find_kernel(step.source, step.function)
         values, regions = bind(kernel, step.args, self.tensors)
         launch = Launch(kernel, values, regions, step.grid)

@@ -14,31 +14,37 @@ from triton.runtime.interpreter import TensorHandle
 
 from harness.replay.cpu.numerics import Array
 
+_MOST_STORAGES = 4096  # as many as a plan may have tensors
+
 
 def shared_bytes(size: int) -> torch.Tensor:
     """Return zeroed bytes that stay shared with processes forked later."""
     return torch.frombuffer(mmap.mmap(-1, max(size, 1)), dtype=torch.uint8)
 
 
-def share_storages(tensors: dict[int, torch.Tensor]) -> None:
-    """Move the storages of tensors into shared memory, keeping which of them overlap."""
+def share_storages(tensors: dict[int, torch.Tensor], shared: set[int]) -> None:
+    """Move the storages of tensors into shared memory, keeping which of them overlap.
+
+    Args:
+        tensors: the tensors; those that move are replaced.
+        shared: addresses of the storages that have moved already; grows.
+    """
     moved: dict[int, torch.Tensor] = {}
     for number, tensor in tensors.items():
         storage = tensor.untyped_storage()
-        if getattr(tensor, "is_mapped", False) or not storage.nbytes():
-            continue
         key = storage.data_ptr()
+        if key in shared or not storage.nbytes():
+            continue
         if key not in moved:
             moved[key] = shared_bytes(storage.nbytes())
             moved[key].untyped_storage().copy_(storage)
         tensors[number] = _at(moved[key], tensor)
+    shared.update(memory.data_ptr() for memory in moved.values())
 
 
 def _at(memory: torch.Tensor, model: torch.Tensor) -> torch.Tensor:
     place = torch.empty(0, dtype=model.dtype)
-    place.set_(memory.untyped_storage(), model.storage_offset(), model.shape, model.stride())
-    place.is_mapped = True  # type: ignore[attr-defined]
-    return place
+    return place.set_(memory.untyped_storage(), model.storage_offset(), model.shape, model.stride())
 
 
 @dataclass
@@ -50,7 +56,7 @@ class StoredBytes:
     """
 
     marks: dict[int, Array] = field(default_factory=dict)
-    _touched: Array = field(default_factory=lambda: shared_bytes(8 * 256).numpy())
+    _touched: Array = field(default_factory=lambda: shared_bytes(_MOST_STORAGES).numpy())
 
     def watch(self, storages: dict[int, int]) -> None:
         """Watch storages, given as sizes in bytes by address."""
