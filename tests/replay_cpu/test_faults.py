@@ -174,11 +174,6 @@ UNSUPPORTED = {
         "v = tl.inline_asm_elementwise('mov.b32 $0, $1;', '=r,r', [i], dtype=tl.int32, is_pure=True, pack=1)",
         "inline assembly is not interpreted: mov.b32",
     ),
-    "scaled dot": (
-        "r = tl.arange(0, 32)\na = tl.full([32, 32], 1, tl.uint8)\ns = tl.full([32, 1], 1, tl.uint8)\n"
-        "v = tl.dot_scaled(a, s, 'e4m3', a, s, 'e4m3')",
-        "tl.dot_scaled is not interpreted",
-    ),
     "a type error": ("v = tl.load(i)", "the interpreter stopped: ValueError"),
     "an unknown libdevice function": ("v = libdevice.yn(i, x0)", "libdevice.yn"),
 }

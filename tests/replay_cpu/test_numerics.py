@@ -105,6 +105,32 @@ def test_integer_dot_is_exact(child: Child) -> None:
     assert torch.equal(ran(child.launch(body, (x, y), (like(torch.int32, 32, 32),))), x.int() @ y.int())
 
 
+@pytest.mark.parametrize("kind", ["e4m3", "e5m2", "e2m1"])
+def test_scaled_dot(child: Child, kind: str) -> None:
+    table = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+    dtype = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}.get(kind)
+    if dtype is None:
+        codes_a, codes_b = (torch.randint(0, 16, s, dtype=torch.uint8) for s in ((32, 64), (64, 32)))
+        x = codes_a[:, ::2] | codes_a[:, 1::2] << 4
+        y = codes_b[::2] | codes_b[1::2] << 4
+        a, b = table[codes_a.long()], table[codes_b.long()]
+    else:
+        low_a, low_b = torch.randn(32, 64).to(dtype), torch.randn(64, 32).to(dtype)
+        x, y, a, b = low_a.view(torch.uint8), low_b.view(torch.uint8), low_a.float(), low_b.float()
+    scale_a, scale_b = (torch.randint(120, 135, (32, 2), dtype=torch.uint8) for _ in "ab")
+    k = x.shape[1]
+    body = (
+        f"m = tl.arange(0, 32)\nk = tl.arange(0, {k})\ns = tl.arange(0, 2)\n"
+        f"a = tl.load(x0 + m[:, None] * {k} + k[None, :])\nb = tl.load(x1 + k[:, None] * 32 + m[None, :])\n"
+        "p = tl.load(x2 + m[:, None] * 2 + s[None, :])\nq = tl.load(x3 + m[:, None] * 2 + s[None, :])\n"
+        f"c = tl.dot_scaled(a, p, '{kind}', b, q, '{kind}')\ntl.store(y0 + m[:, None] * 32 + m[None, :], c)"
+    )
+    exact_a = a.double() * (2.0 ** (scale_a.double() - 127)).repeat_interleave(32, 1)
+    exact_b = b.double() * (2.0 ** (scale_b.double() - 127)).repeat_interleave(32, 1).T
+    result = ran(child.launch(body, (x, y, scale_a, scale_b), (like(torch.float32, 32, 32),)))
+    torch.testing.assert_close(result.double(), exact_a @ exact_b, rtol=1e-5, atol=1e-2)
+
+
 def test_shifts_and_division_are_those_of_c(child: Child) -> None:
     x = torch.randint(-(2**31), 2**31 - 1, (N,), dtype=torch.int32)
     y = torch.tensor([3, -7] * 32, dtype=torch.int32)

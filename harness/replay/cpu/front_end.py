@@ -70,6 +70,13 @@ class Semantic(TritonSemantic):  # type: ignore[misc]
             return input
         return super().cast(input, dst_ty, fp_downcast_rounding)
 
+    def dot_scaled(
+        self, lhs: Any, lhs_scale: Any, lhs_format: Any, rhs: Any, rhs_scale: Any, rhs_format: Any, *options: Any
+    ) -> Any:
+        """Multiply scaled operands; the formats arrive as plain strings, where Triton expects constants."""
+        formats = tl.constexpr(lhs_format), tl.constexpr(rhs_format)
+        return super().dot_scaled(lhs, lhs_scale, formats[0], rhs, rhs_scale, formats[1], *options)
+
     def _constant(self, value: Any, model: Any) -> Any:
         """Return a number as a tensor of the model's type."""
         key = (value, model.scalar.name, id(model.shape) if model.is_block() else 0)

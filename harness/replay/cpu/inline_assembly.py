@@ -15,6 +15,7 @@ from triton.runtime.interpreter import TensorHandle
 
 from harness.replay.cpu.faults import Unsupported
 from harness.replay.cpu.numerics import Array, convert, make, numpy_type
+from harness.replay.cpu.scaled_dot import E2M1
 
 Results = list[TensorHandle]
 
@@ -27,8 +28,6 @@ PASS_ON = frozenset(
     }
 )
 ACQUIRE_LOAD = "ld.acquire.gpu.global.u32 $0, [$1];"
-
-_E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 
 
 class Outputs:
@@ -75,7 +74,7 @@ def _convert_bits(operand: TensorHandle, target: Any) -> TensorHandle:
 def _unpack_float4(packed: Array, types: Sequence[Any]) -> Results:
     """Unpack 4-bit e2m1 floats, lowest bits first."""
     codes = [(packed.astype(np.uint64) >> np.uint64(4 * i)) & np.uint64(15) for i in range(len(types))]
-    return [make(_E2M1[c.astype(np.int64)], t.scalar) for c, t in zip(codes, types, strict=True)]
+    return [make(E2M1[c.astype(np.int64)], t.scalar) for c, t in zip(codes, types, strict=True)]
 
 
 def _unpack_bfloat16(words: list[Array], types: Sequence[Any]) -> Results:

@@ -29,6 +29,7 @@ from harness.replay.cpu.faults import Fault, Unsupported
 from harness.replay.cpu.front_end import Semantic, spread
 from harness.replay.cpu.memory import Memory
 from harness.replay.cpu.numerics import numpy_type
+from harness.replay.cpu.scaled_dot import multiply_scaled
 
 TRITON_VERSION = "3.7.1"
 
@@ -52,6 +53,21 @@ class Builder(Memory, Arithmetic, InterpreterBuilder):  # type: ignore[misc]
         if library or path:
             raise Unsupported(f"the external library {library or path} is not interpreted")
         return libdevice.call(symbol, arguments, result)
+
+    def create_dot_scaled(
+        self,
+        a: Any,
+        a_scale: Any,
+        a_kind: Any,
+        b: Any,
+        b_scale: Any,
+        b_kind: Any,
+        fast: bool,
+        a_k: Any,
+        b_k: Any,
+        acc: Any,
+    ) -> TensorHandle:
+        return multiply_scaled((a, a_scale, a_kind, bool(a_k)), (b, b_scale, b_kind, bool(b_k)), acc)
 
     def create_inline_asm(
         self, text: str, constraints: str, values: list[TensorHandle], types: list[Any], pure: bool, pack: int
@@ -197,7 +213,6 @@ def install() -> str:
         stock._patch_lang_core(language, scope)
         language.range, language.static_range = device_range, static_range
         language.reduce, language.associative_scan = reductions.reduce, reductions.scan
-        language.dot_scaled = _no_dot_scaled
         language.static_print = language.device_print = _print_nothing
     front_end.install()
     return ""
@@ -205,10 +220,6 @@ def install() -> str:
 
 def _print_nothing(*_: Any, **__: Any) -> None:
     """Stand in for printing."""
-
-
-def _no_dot_scaled(*_: Any, **__: Any) -> None:
-    raise Unsupported("tl.dot_scaled is not interpreted")
 
 
 def _call_device_function(self: Any, *arguments: Any, **keywords: Any) -> Any:

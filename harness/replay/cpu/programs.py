@@ -184,8 +184,6 @@ def _run_program(launch: Launch, place: Place) -> None:
     except Fault as fault:
         fault.where.update(_locate(launch.kernel, fault.__traceback__), program=list(place))
         raise
-    except (NotImplementedError, MemoryError, RecursionError) as error:
-        raise _stopped(launch, place, error) from None
     except Exception as error:
         raise _stopped(launch, place, error) from None
 

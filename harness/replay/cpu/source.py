@@ -173,7 +173,7 @@ class _Checker:
         self._local = frozenset(stored | {a.arg for a in function.args.args})
         for node in ast.walk(function):
             self._check_form(node, function)
-        reserved = self._local & (MODULES | self._shared | BUILTINS - {"min", "max", "abs"})
+        reserved = self._local & (MODULES | BUILTINS - {"min", "max", "abs"})
         if reserved:
             raise Refused(function, f"the name {min(reserved)} given a new meaning")
         for statement in function.body:
