@@ -87,6 +87,9 @@ _TRACE_KINDS = {
     "unsupported_argument": Kind.UNTRACEABLE,
     "unsupported_dtype": Kind.UNTRACEABLE,
     "constant_too_large": Kind.UNTRACEABLE,
+    "plan_too_large": Kind.UNTRACEABLE,
+    "helion_interpreter": Kind.POLICY_VIOLATION,
+    "harness_error": Kind.HARNESS_ERROR,
     "autotuning_refused": Kind.POLICY_VIOLATION,
     "advanced_controls": Kind.POLICY_VIOLATION,
 }
@@ -166,3 +169,70 @@ def judge_checked(passed: int, total: int, why_not: str = "") -> Verdict:
         return Verdict(Kind.CHECKED, "judge", "checked", message)
     message = f"built; {passed} of {total} test cases checked on the CPU: {why_not}"
     return Verdict(Kind.BUILT, "replay", "not_all_checked", message)
+
+
+# Faults of a replay on a GPU that count against the submission; every other one is the harness's or the machine's.
+_GPU_KINDS = {
+    "illegal_address": Kind.RUNTIME_ERROR,
+    "misaligned_address": Kind.RUNTIME_ERROR,
+    "misaligned_argument": Kind.RUNTIME_ERROR,
+    "kernel_fault": Kind.RUNTIME_ERROR,
+    "out_of_bounds": Kind.RUNTIME_ERROR,
+    "out_of_memory": Kind.RUNTIME_ERROR,
+    "out_of_resources": Kind.RUNTIME_ERROR,
+    "grid_too_large": Kind.RUNTIME_ERROR,
+    "invalid_launch": Kind.RUNTIME_ERROR,
+    "unsupported_kernel": Kind.RUNTIME_ERROR,
+    "timeout": Kind.TIMEOUT,
+}
+
+
+def judge_gpu_fault(reason: str, message: str, case: str, lines: Sequence[int] = ()) -> Verdict:
+    """Return the verdict on a replay that a fault ended.
+
+    Args:
+        reason: the fault's code.
+        message: what happened.
+        case: where.
+        lines: the submission's lines that launch the kernel at fault, if it is known.
+    """
+    kind = _GPU_KINDS.get(reason, Kind.HARNESS_ERROR)
+    frames = tuple(Frame(line, "", "launches the kernel at fault") for line in lines)
+    if kind is Kind.HARNESS_ERROR:
+        message += "\nThis is the harness's fault or the machine's, not the submission's; it counts against nobody."
+    return Verdict(kind, "replay", reason, message, case, frames if kind is not Kind.HARNESS_ERROR else ())
+
+
+def judge_measured(reason: str, case: str, median_us: float, other_us: float, witness_us: float) -> Verdict:
+    """Return the verdict on samples that can't be ranked.
+
+    Args:
+        reason: "mean_gap", "witness" or "faster_than_floor".
+        case: which benchmark.
+        median_us: its median by the score clock.
+        other_us: the mean, or for "faster_than_floor" the floor.
+        witness_us: the median by events.
+    """
+    if reason == "faster_than_floor":
+        message = (
+            f"{median_us:.2f} us is less than the {other_us:.2f} us that this GPU needs at the least to move the data "
+            f"or to compute: something is not computed. If it is, tell the organisers: the floor is wrong then"
+        )
+        return Verdict(Kind.IMPLAUSIBLE, "judge", reason, message, case)
+    if reason == "witness":
+        both = f"{median_us:.2f} us by the GPU's records, {witness_us:.2f} us by events"
+        message = f"the two clocks disagree, in a second runner too: {both}"
+    else:
+        message = (
+            f"calls take very different times: the median is {median_us:.2f} us, the mean {other_us:.2f} us; its "
+            f"time must not depend on values, nor may some calls do the work of others"
+        )
+    return Verdict(Kind.UNSTABLE, "judge", reason, message, case)
+
+
+def judge_passed(total: int, gpu: str, score_us: float | None, why_unranked: str | None) -> Verdict:
+    """Return PASSED: every case is right on a GPU, and every benchmark was timed."""
+    message = f"all {total} cases pass on {gpu}"
+    message += f"; score {score_us:.2f} us" if score_us is not None else ""
+    message += f"; unranked: {why_unranked}" if why_unranked else ""
+    return Verdict(Kind.PASSED, "judge", "passed", message)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from harness.artifact import Artifact
 from harness.case import Case
 from harness.engine.checking import CaseResult
-from harness.replay.judgement import OutputReport
+from harness.replay.judgement import Judgement, OutputReport
 from harness.store import (
     BuildRecord,
     CaseRecord,
@@ -85,7 +85,7 @@ def report_case(result: CaseResult) -> CaseRecord:
         status="built" if status == "not_run" and result.reason != "after_failure" else status,
         reason=result.reason,
         message=message,
-        errors=tuple(_report_output(report) for report in result.judgement.outputs) if result.judgement else (),
+        errors=report_outputs(result.judgement) if result.judgement else (),
         seconds=result.seconds or None,
         seeds=(result.seed,) if result.seed else (),
     )
@@ -94,6 +94,11 @@ def report_case(result: CaseResult) -> CaseRecord:
 def report_unrun(case: Case) -> CaseRecord:
     """Return the record of a case that no stage reached."""
     return CaseRecord(case.id, case.role, case.sizes, case.distribution, "not_run")
+
+
+def report_outputs(judgement: Judgement) -> tuple[OutputError, ...]:
+    """Return what a judgement says of each output in the record's form."""
+    return tuple(_report_output(report) for report in judgement.outputs)
 
 
 def _report_output(report: OutputReport) -> OutputError:

@@ -66,6 +66,16 @@ def make_sample(reference: Reference, request: Request, device: str = "cpu") -> 
     """Make inputs and expected values.
 
     Raises:
+        UsageError: as `draw_inputs`.
+        SpecError: reference.py is at fault.
+    """
+    return add_expected(reference, request, draw_inputs(reference, request, device))
+
+
+def draw_inputs(reference: Reference, request: Request, device: str = "cpu") -> tuple[torch.Tensor, ...]:
+    """Make the inputs of a sample, buffers included.
+
+    Raises:
         UsageError: the problem has no such distribution, or the shape lacks an axis.
         SpecError: reference.py is at fault.
     """
@@ -80,10 +90,18 @@ def make_sample(reference: Reference, request: Request, device: str = "cpu") -> 
         for purpose in ("inputs", "poison")
     }
     made = reference.make_inputs(request.sizes, request.distribution, generators["inputs"])
-    expected = reference.expect(made, request.sizes)
     rest = iter(made)
-    inputs = tuple(
+    return tuple(
         poison(shape, getattr(torch, spec.dtype), generators["poison"]) if spec.buffer else next(rest)
         for spec, shape in zip(problem.inputs, problem.input_sizes(request.sizes), strict=True)
     )
-    return Sample(request, inputs, expected)
+
+
+def add_expected(reference: Reference, request: Request, inputs: tuple[torch.Tensor, ...]) -> Sample:
+    """Add to inputs from `draw_inputs` what a call must return.
+
+    Raises:
+        SpecError: reference.py is at fault.
+    """
+    made = tuple(t for t, spec in zip(inputs, reference.problem.inputs, strict=True) if not spec.buffer)
+    return Sample(request, inputs, reference.expect(made, request.sizes))

@@ -53,8 +53,8 @@ class Arena:
         self._device = torch.device("cuda", torch.cuda.current_device())
         self._generator = torch.Generator(self._device).manual_seed(int.from_bytes(os.urandom(7), "little"))
         self._tile = torch.empty(TILE_BYTES // _UNIT, dtype=torch.int32, device=self._device)
-        size = max(MIN_SPARE_BYTES, SPARE_L2_MULTIPLE * l2_bytes)
-        self._spare = torch.empty(size // _UNIT, dtype=torch.int32, device=self._device)
+        tiles = -(-max(MIN_SPARE_BYTES, SPARE_L2_MULTIPLE * l2_bytes) // TILE_BYTES)
+        self._spare = torch.empty(tiles * self._tile.numel(), dtype=torch.int32, device=self._device)
         self._reserved = -1
         self._rewritten: list[Any] = []
         self._pools: list[Region] = []
@@ -73,8 +73,12 @@ class Arena:
             self._write(view)
 
     def flush(self) -> None:
-        """Write the spare again, which leaves nothing else in L2."""
-        self._write(self._spare)
+        """Write the spare again, which leaves nothing else in L2.
+
+        One kernel, long enough to launch a call behind it.
+        """
+        rows = self._spare.view(-1, self._tile.numel())
+        rows.copy_(self._tile.expand_as(rows))
 
     def find_stray_store(self, slot: Slot) -> int | None:
         """Return an address outside of a slot's tensors that no longer holds poison, or None."""

@@ -4,10 +4,13 @@ It serves one submission and dies. Requests come from the judge's side on stdin,
 private copy of stdout. It is given the current call's inputs and nothing else: no seed, no expected value.
 
     {"do": "prepare", "shape_id": "...", "slots": 3}          -> {"status": "ready", ...}
-    {"do": "call", "slot": 1, "inputs": [...], "outputs": [...], "after": [...]}  -> {"status": "done", ...}
+    {"do": "call", "slot": 1, "inputs": ..., "outputs": ...,
+     "after": ...}                                            -> {"status": "done", "events_us": 9.1}
+    {"do": "fingerprint", "key": 5}                           -> {"status": "done", "inputs": [...]}
     {"do": "spans"}                                           -> {"status": "spans", "spans": [[us, records], ...]}
 
-Any fault ends the process: a GPU that met one is not to be used again in the same context.
+What can wait is done after a reply, while the judge is busy: looking for stray stores, rewriting the arena. A stray
+store therefore answers the next request. Any fault ends the process: a context that met one is not to be used again.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from harness.replay.gpu.arena import Arena
 from harness.replay.gpu.driver import describe_device, sticky_error
 from harness.replay.gpu.exchange import Exchange, Part
 from harness.replay.gpu.faults import GpuError, blame
+from harness.replay.gpu.fingerprint import fingerprint
 from harness.replay.gpu.kernels import LoadedKernel, load_kernel
 from harness.replay.gpu.program import Memory, Program, Slot
 from harness.replay.gpu.span_clock import SpanClock, start_span_clock
@@ -40,6 +44,7 @@ class Runner:
         self._arena = Arena(describe_device().l2_bytes)
         self._program: Program | None = None
         self._slots: list[Slot] = []
+        self._last: Slot | None = None
         self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]  # type: ignore[no-untyped-call]
 
     @property
@@ -52,7 +57,7 @@ class Runner:
 
         The first call runs step by step, on poison, so that a fault has a kernel's name.
         """
-        self._slots, self._program = [], None
+        self._slots, self._program, self._last = [], None, None
         torch.cuda.empty_cache()
         plan = self._artifact.plans[shape_id]
         for key in dict.fromkeys(launch.kernel for launch in plan.launches):
@@ -83,7 +88,7 @@ class Runner:
     def call(
         self, number: int, inputs: list[Part | None], outputs: list[Part], after: list[Part | None]
     ) -> dict[str, Any]:
-        """Make one call in a slot: rewrite the arena, place the inputs, flush, replay, look for stray stores.
+        """Make one call in a slot of the rewritten arena: place the inputs, flush, replay, hand over the outputs.
 
         Args:
             number: the slot.
@@ -93,23 +98,38 @@ class Runner:
         """
         assert self._program is not None
         slot, plan = self._slots[number], self._program.plan
-        self._arena.rewrite()
         self._fill(slot.memory, inputs)
-        self._arena.flush()
-        torch.cuda.synchronize()
+        self._arena.flush()  # still at work while the call is launched, so that events see no launch
         self._events[0].record()
         slot.graph.replay()
         self._events[1].record()
-        torch.cuda.synchronize()
-        stray = self._arena.find_stray_store(slot)
-        if stray is not None:
-            raise self._blame_stray(slot)
+        self._last = slot
         pairs = [*zip(plan.outputs, outputs, strict=True), *zip(plan.inputs, after, strict=True)]
         for tensor, part in pairs:
             if part is not None:
                 self._exchange.tensor(part).copy_(slot.memory.tensors[tensor], non_blocking=True)
         torch.cuda.synchronize()
         return {"status": "done", "events_us": self._events[0].elapsed_time(self._events[1]) * 1000}
+
+    def tidy(self) -> None:
+        """Look for stray stores of the last call, and rewrite the arena for the next one.
+
+        Raises:
+            GpuError: there was one.
+        """
+        if self._last is None:
+            return
+        if self._arena.find_stray_store(self._last) is not None:
+            raise self._blame_stray(self._last)
+        self._arena.rewrite()
+        self._last = None
+
+    def fingerprint_inputs(self, key: int) -> dict[str, Any]:
+        """Return the fingerprints of the last call's inputs, as they are after it; 0 for a buffer."""
+        assert self._program is not None
+        assert self._last is not None
+        tensors = [self._last.memory.tensors[number] for number in self._program.plan.inputs]
+        return {"status": "done", "inputs": [fingerprint(tensor, key) for tensor in tensors]}
 
     def take_spans(self) -> dict[str, Any]:
         """Return the span of each call since the last time."""
@@ -148,6 +168,8 @@ def _answer(runner: Runner, message: dict[str, Any]) -> dict[str, Any]:
         return runner.prepare(message["shape_id"], message["slots"])
     if message["do"] == "check_steps":
         return runner.check_steps(inputs)
+    if message["do"] == "fingerprint":
+        return runner.fingerprint_inputs(message["key"])
     if message["do"] == "spans":
         return runner.take_spans()
     outputs = [part for part in map(_part, message["outputs"]) if part is not None]
@@ -159,7 +181,10 @@ def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callabl
     try:
         runner = start()
         for line in lines:
-            send(_answer(runner, json.loads(line)))
+            message = json.loads(line)
+            send(_answer(runner, message))
+            if message.get("tidy", True):
+                runner.tidy()
     except Exception as error:
         try:
             sticky = sticky_error()

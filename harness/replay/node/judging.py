@@ -13,8 +13,10 @@ import torch
 from harness.plan import Plan
 from harness.replay.form import Form, check_form
 from harness.replay.gpu.exchange import Exchange, Part, lay_out
-from harness.replay.inputs import Received, Request, Sample, make_sample
+from harness.replay.gpu.fingerprint import fingerprint
+from harness.replay.inputs import Received, Request, Sample, add_expected, draw_inputs
 from harness.replay.judgement import Judgement
+from harness.replay.node.acceptance import accepts
 from harness.replay.node.problem_document import ProblemDocument
 from harness.replay.poison import same_bits
 from harness.replay.reference import load_reference
@@ -62,27 +64,44 @@ class GpuJudge:
         forms = [Form(meta.dtype, meta.shape, meta.strides) for meta in metas]
         return check_form(self.problem, shape, forms, plan.output_kind)
 
-    def make(self, request: Request) -> Sample:
-        """Make inputs and expected values on the GPU."""
-        return make_sample(self.reference, request, "cuda")
+    def draw(self, request: Request) -> tuple[torch.Tensor, ...]:
+        """Make the inputs of a call on the GPU."""
+        return draw_inputs(self.reference, request, "cuda")
 
-    def send(self, sample: Sample, layout: Layout, exchange: Exchange) -> None:
-        """Write a sample's inputs to the exchange."""
-        for tensor, part in zip(sample.inputs, layout.inputs, strict=True):
+    def expect(self, request: Request, inputs: tuple[torch.Tensor, ...]) -> Sample:
+        """Add what the call must return."""
+        return add_expected(self.reference, request, inputs)
+
+    def accepts(self, sample: Sample, received: Received) -> bool:
+        """Tell quickly whether outputs are right; False leaves the question to `compare`."""
+        return accepts(self.problem, sample, received.outputs)
+
+    def find_modified(self, inputs: tuple[torch.Tensor, ...], after: list[int], key: int) -> str:
+        """Return the name of an input whose fingerprint after a call is not that of what was sent, "" if none."""
+        triples = zip(self.problem.inputs, inputs, after, strict=True)
+        changed = (spec.name for spec, tensor, seen in triples if not spec.buffer and fingerprint(tensor, key) != seen)
+        return next(changed, "")
+
+    def send(self, inputs: tuple[torch.Tensor, ...], layout: Layout, exchange: Exchange) -> None:
+        """Write a call's inputs to the exchange."""
+        for tensor, part in zip(inputs, layout.inputs, strict=True):
             if part is not None:
                 exchange.tensor(part).copy_(tensor, non_blocking=True)
         torch.cuda.synchronize()
 
-    def receive(self, layout: Layout, exchange: Exchange) -> Received:
-        """Copy what a call left in the exchange to this context."""
+    def receive(self, layout: Layout, exchange: Exchange, *, hand_back: bool = True) -> Received:
+        """Copy what a call left in the exchange to this context: outputs, and inputs if they were handed back."""
         outputs = tuple(exchange.tensor(part).to("cuda", non_blocking=True) for part in layout.outputs)
-        pairs = enumerate(layout.after)
+        pairs = enumerate(layout.after if hand_back else ())
         inputs = {n: exchange.tensor(part).to("cuda", non_blocking=True) for n, part in pairs if part is not None}
         torch.cuda.synchronize()
         return Received(outputs, inputs)
 
     def compare(self, sample: Sample, received: Received) -> Judgement:
         """Judge one call; a failure is looked at again on the CPU, where the diagnosis is at home."""
+        if not received.inputs:  # looked at by their fingerprints
+            pairs = zip(self.problem.inputs, sample.inputs, strict=True)
+            received = Received(received.outputs, {n: t for n, (spec, t) in enumerate(pairs) if not spec.buffer})
         judgement = rule(self.problem, sample, received, self.reference.not_finite)
         if judgement.passed:
             return judgement

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import platform
 import threading
+from importlib.metadata import version
 
-import cuda.bindings
 import torch
 from cuda.bindings import driver as cuda
 
@@ -38,7 +38,7 @@ def describe_node(nvml: Nvml) -> Facts:
         "cuda_driver": device.driver_version,
         "addresses_host_memory": int(device.addresses_host_memory),
         "torch": str(torch.__version__),
-        "cuda_bindings": str(cuda.bindings.__version__),
+        "cuda_bindings": version("cuda-bindings"),
         "python": platform.python_version(),
     }
 

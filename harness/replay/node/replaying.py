@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.artifact import Artifact, load_artifact
-from harness.replay.gpu.exchange import Exchange
+from harness.replay.gpu.exchange import Exchange, Part
 from harness.replay.gpu.faults import GpuError
 from harness.replay.inputs import Request
-from harness.replay.judgement import Judgement
+from harness.replay.judgement import Judgement, failed
 from harness.replay.node.judging import GpuJudge, Layout, count_differing_bits
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest, Samples
 from harness.replay.node.runner_process import RunnerProcess
@@ -144,7 +144,7 @@ class _Calls:
             session.prepared = ""
             session.info = session.runner.prepare(case.shape_id, SLOTS, case.timeout_s)
             request = self._request()
-            session.judge.send(session.judge.make(request), self._layout, session.exchange)
+            session.judge.send(session.judge.draw(request), self._layout, session.exchange)
             session.runner.check_steps(self._layout.inputs, case.timeout_s)
             session.prepared = case.shape_id
         session.runner.take_spans(case.timeout_s)
@@ -152,10 +152,10 @@ class _Calls:
     def check_pair(self) -> CaseReport:
         """Judge two calls on equal inputs in two slots."""
         judge, request = self._session.judge, self._request()
-        sample = judge.make(request)
+        sample = judge.expect(request, judge.draw(request))
         received = []
         for slot in self._random.sample(range(SLOTS), 2):
-            judge.send(sample, self._layout, self._session.exchange)
+            judge.send(sample.inputs, self._layout, self._session.exchange)
             self._call(slot)
             received.append(judge.receive(self._layout, self._session.exchange))
             judgement = judge.compare(sample, received[-1])
@@ -184,7 +184,7 @@ class _Calls:
         clocked = bool(runner.started.get("clock"))
         while len(self._witness) < wanted:
             judgement = self._judge_fresh_call()
-            if not judgement.passed:
+            if judgement is not None:
                 return self._failed(judgement)
             if len(self._witness) == wanted:
                 spans += self._take_spans(wanted - len(spans), nodes) if clocked else []
@@ -196,12 +196,20 @@ class _Calls:
             raise _UnstableClocksError
         return report
 
-    def _judge_fresh_call(self) -> Judgement:
-        judge = self._session.judge
-        sample = judge.make(self._request())
-        judge.send(sample, self._layout, self._session.exchange)
-        self._witness.append(self._call(self._random.randrange(SLOTS)))
-        return judge.compare(sample, judge.receive(self._layout, self._session.exchange))
+    def _judge_fresh_call(self) -> Judgement | None:
+        """Make one timed call and judge it; None if it is right."""
+        judge, exchange, layout, request = self._session.judge, self._session.exchange, self._layout, self._request()
+        inputs = judge.draw(request)
+        judge.send(inputs, layout, exchange)
+        self._witness.append(self._call(self._random.randrange(SLOTS), hand_back=False))
+        key = secrets.randbits(63)
+        after = self._session.runner.fingerprint_inputs(key, self._case.timeout_s)
+        received = judge.receive(layout, exchange, hand_back=False)
+        modified = judge.find_modified(inputs, after, key)
+        if modified:
+            return failed("input_modified", f"input {modified} was modified by the call: only outputs may be written")
+        sample = judge.expect(request, inputs)
+        return None if judge.accepts(sample, received) else _unless_passed(judge.compare(sample, received))
 
     def _take_spans(self, count: int, nodes: int) -> list[float]:
         spans = self._session.runner.take_spans(self._case.timeout_s)
@@ -212,9 +220,10 @@ class _Calls:
             )
         return [span for span, _ in spans]
 
-    def _call(self, slot: int) -> float:
+    def _call(self, slot: int, *, hand_back: bool = True) -> float:
         layout = self._layout
-        return self._session.runner.call(slot, layout.inputs, layout.outputs, layout.after, self._case.timeout_s)
+        after: list[Part | None] = layout.after if hand_back else [None for _ in layout.after]
+        return self._session.runner.call(slot, layout.inputs, layout.outputs, after, self._case.timeout_s)
 
     def _request(self) -> Request:
         """Return a sample to make, with a seed that exists from now on."""
@@ -231,3 +240,7 @@ class _Calls:
             seeds=tuple(self._seeds[-1:]),
             calls=len(self._seeds),
         )
+
+
+def _unless_passed(judgement: Judgement) -> Judgement | None:
+    return None if judgement.passed else judgement

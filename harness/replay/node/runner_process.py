@@ -77,10 +77,18 @@ class RunnerProcess:
     def call(
         self, slot: int, inputs: list[Part | None], outputs: list[Part], after: list[Part | None], timeout_s: float
     ) -> float:
-        """Have one call made; return the witness's time in microseconds."""
-        message = {"do": "call", "slot": slot, "inputs": _encode(inputs)}
+        """Have one call made; return the witness's time in microseconds.
+
+        Where inputs are not handed back (`after`), ask for their fingerprints next.
+        """
+        tidy = any(part is not None for part in after)
+        message = {"do": "call", "slot": slot, "inputs": _encode(inputs), "tidy": tidy}
         reply = self._ask({**message, "outputs": _encode(outputs), "after": _encode(after)}, timeout_s)
         return float(reply["events_us"])
+
+    def fingerprint_inputs(self, key: int, timeout_s: float) -> list[int]:
+        """Return the fingerprints of the last call's inputs, as they are after it."""
+        return [int(value) for value in self._ask({"do": "fingerprint", "key": key}, timeout_s)["inputs"]]
 
     def take_spans(self, timeout_s: float) -> list[tuple[float, int]]:
         """Return the score clock's readings since the last time: (microseconds, records) of each call."""
@@ -106,7 +114,7 @@ class RunnerProcess:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
         except OSError:
-            raise self._death(message["do"]) from None
+            pass  # it has ended, and said why: the reply is read below
         return self._reply(message["do"], timeout_s)
 
     def _reply(self, doing: str, timeout_s: float, *, ours: bool = False) -> dict[str, Any]:

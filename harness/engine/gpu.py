@@ -1,0 +1,203 @@
+"""The replay on a GPU, from an artifact to verdict and case records.
+
+The node (`replay.node`) checks and times; this side decides. It believes the node's numbers as far as the machine they
+come from is trusted, and recomputes every statistic from the samples.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.artifact import Artifact
+from harness.case import Case
+from harness.engine.gpu_node import run_node
+from harness.engine.progress import Event, Listener
+from harness.engine.report import report_outputs
+from harness.engine.workspace import scratch_folder
+from harness.errors import UsageError
+from harness.replay.node.node_report import (
+    CaseReport,
+    CaseRequest,
+    NodeReport,
+    NodeRequest,
+    encode_request,
+    parse_report,
+)
+from harness.replay.node.problem_document import write_problem_document
+from harness.replay.timing import Timing, geometric_mean, is_implausible, summarise
+from harness.spec import Problem
+from harness.store import CaseRecord, TimingRecord
+from harness.target import Target
+from harness.verdict import Verdict, judge_gpu_fault, judge_measured, judge_passed, judge_replay
+
+START_S = 180.0  # for starting processes, beside the calls themselves
+CALLS_PER_CASE = 8  # that may run into their time limit before the node gives up
+
+
+@dataclass(frozen=True)
+class GpuReplay:
+    """What a replay gave, case by case, in the order asked.
+
+    Attributes:
+        timings: of the benchmarks that were timed by the score clock, by case id.
+        floors_us: of every case.
+    """
+
+    cases: tuple[Case, ...]
+    report: NodeReport
+    timings: dict[str, Timing]
+    floors_us: dict[str, float]
+
+    @property
+    def score_us(self) -> float | None:
+        """The geometric mean of the benchmarks' medians; None unless each was timed."""
+        wanted = [case.id for case in self.cases if case.role == "benchmark"]
+        if not wanted or not all(name in self.timings for name in wanted):
+            return None
+        return geometric_mean(self.timings[name].median_us for name in wanted)
+
+    @property
+    def why_unranked(self) -> str | None:
+        """Return what keeps this replay from being ranked, None if nothing does."""
+        if self.report.machine.get("score_clock") != "cupti":
+            return f"no score clock on the GPU machine: {self.report.machine.get('why_no_clock', '')}"
+        if self.report.machine.get("addresses_host_memory"):
+            return "the GPU can address host memory (PAGEABLE_MEMORY_ACCESS), so a kernel could forge its own result"
+        return None
+
+
+def run_gpu_replay(
+    command: Sequence[str],
+    folder: Path,
+    problem: Problem,
+    cases: tuple[Case, ...],
+    target: Target,
+    call_s: float,
+    listener: Listener,
+) -> GpuReplay:
+    """Replay an artifact on a node.
+
+    Args:
+        command: starts the node's program.
+        folder: the artifact's.
+        problem: the problem that it was built for.
+        cases: what to replay.
+        target: the GPU that it was built for, for the floor.
+        call_s: the time limit of one call.
+        listener: is told of each case.
+
+    Raises:
+        WorkerError: the node did not report.
+    """
+    if not cases:
+        raise UsageError("no case to replay: the artifact holds none of the suite's shapes")
+    asked = tuple(CaseRequest(c.id, c.shape_id, c.sizes, c.distribution, c.role == "benchmark", call_s) for c in cases)
+    listener(Event("replay", "start", total=len(cases)))
+    with scratch_folder() as scratch:
+        write_problem_document(problem, [case.sizes for case in cases], scratch / "problem")
+        (scratch / "request.json").write_text(json.dumps(encode_request(NodeRequest(asked))), encoding="utf-8")
+        arguments = ["replay", str(folder), str(scratch / "problem"), str(scratch / "request.json")]
+        timeout_s = START_S + CALLS_PER_CASE * call_s * len(cases)
+        report = _follow([*command, *arguments], asked, timeout_s, listener)
+    passed = sum(case.status == "passed" for case in report.cases)
+    listener(Event("replay", "end", f"{passed} of {len(cases)} cases pass on {report.machine.get('gpu', 'the GPU')}"))
+    timings = {
+        case.id: summarise(case.samples.spans_us, case.samples.witness_us, case.samples.nodes)
+        for case in report.cases
+        if case.samples is not None and case.samples.spans_us
+    }
+    return GpuReplay(cases, report, timings, {case.id: floor_us(problem, case, target) for case in cases})
+
+
+def _follow(command: list[str], asked: tuple[CaseRequest, ...], timeout_s: float, listener: Listener) -> NodeReport:
+    report, done = None, 0
+    for event in run_node(command, timeout_s):
+        if event.get("event") == "done":
+            done += 1
+            told = f"{event.get('id', '')} {event.get('status', '')}"[:200]
+            listener(Event("replay", "advance", told, min(done, len(asked)), len(asked)))
+        elif event.get("event") == "report":
+            report = parse_report(event.get("report"), asked)
+    assert report is not None
+    return report
+
+
+def floor_us(problem: Problem, case: Case, target: Target) -> float:
+    """Return the least time that a case can take on a target, from the problem's cost."""
+    flops, read_bytes, write_bytes = problem.cost_of(case.sizes)
+    return target.floor_us(read_bytes, write_bytes, flops, problem.precision)
+
+
+def judge_gpu_replay(replay: GpuReplay, artifact: Artifact) -> Verdict:
+    """Return the verdict on a replay: the first case that did not pass decides."""
+    for case in replay.report.cases:
+        if case.status == "failed":
+            return judge_replay(case.reason, _explain(case), case.id, {"seeds": list(case.seeds[-1:])})
+        if case.status == "fault":
+            return judge_gpu_fault(case.reason, case.message, case.id, _lines_of(case.kernel, artifact))
+    for case_id, timing in replay.timings.items():
+        if timing.fault:
+            return judge_measured(timing.fault, case_id, timing.median_us, timing.mean_us, timing.witness_us)
+        if is_implausible(timing, replay.floors_us[case_id]):
+            return judge_measured("faster_than_floor", case_id, timing.median_us, replay.floors_us[case_id], 0.0)
+    gpu = str(replay.report.machine.get("gpu", "the GPU"))
+    return judge_passed(len(replay.cases), gpu, replay.score_us, replay.why_unranked)
+
+
+def _explain(case: CaseReport) -> str:
+    cause = case.judgement.likely_cause if case.judgement else None
+    return f"{case.message}\nLikely cause: {cause}" if cause else case.message
+
+
+def _lines_of(kernel: str, artifact: Artifact) -> list[int]:
+    """Return the submission's lines that launch a kernel."""
+    keys = {key for key, built in artifact.kernels.items() if built.facts.name == kernel}
+    launches = [launch for plan in artifact.plans.values() for launch in plan.launches]
+    return sorted({launch.line for launch in launches if launch.kernel in keys and launch.line})
+
+
+def report_gpu_cases(replay: GpuReplay) -> tuple[CaseRecord, ...]:
+    """Return the cases in the record's form."""
+    pairs = zip(replay.cases, replay.report.cases, strict=True)
+    return tuple(_report_case(case, result, replay) for case, result in pairs)
+
+
+def _report_case(case: Case, result: CaseReport, replay: GpuReplay) -> CaseRecord:
+    message = result.message
+    if result.status == "passed" and result.differing_bits:
+        message = f"{result.differing_bits} elements differ between two calls on equal inputs"
+    return CaseRecord(
+        case_id=case.id,
+        role=case.role,
+        shape=case.sizes,
+        distribution=case.distribution,
+        status="failed" if result.status == "fault" else result.status,
+        reason=result.reason,
+        message=message,
+        errors=report_outputs(result.judgement) if result.judgement else (),
+        seconds=result.seconds or None,
+        seeds=result.seeds,
+        timing=_report_timing(case.id, replay),
+    )
+
+
+def _report_timing(case_id: str, replay: GpuReplay) -> TimingRecord | None:
+    timing = replay.timings.get(case_id)
+    if timing is None:
+        return None
+    floor = replay.floors_us[case_id]
+    return TimingRecord(
+        median_us=round(timing.median_us, 3),
+        mean_us=round(timing.mean_us, 3),
+        low_us=round(timing.low_us, 3),
+        high_us=round(timing.high_us, 3),
+        p10_us=round(timing.p10_us, 3),
+        p90_us=round(timing.p90_us, 3),
+        samples=timing.samples,
+        floor_us=round(floor, 3),
+        percent_of_floor=round(100 * floor / timing.median_us, 1),
+        clocks={**replay.report.clocks, "witness_us": round(timing.witness_us, 3)},
+    )

@@ -1,0 +1,33 @@
+"""The judge's fast path: is a call right, yes or no, with one look at the GPU's answer.
+
+The same bounds as `compare`, computed without a report. A "no" is not a judgement: the caller asks `ruling` then, whose
+word counts.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from harness.replay.asked import Problem
+from harness.replay.inputs import Sample
+
+
+def accepts(problem: Problem, sample: Sample, outputs: tuple[torch.Tensor, ...]) -> bool:
+    """Tell whether every output is within its tolerance, element by element and in the relative L2 error.
+
+    Args:
+        problem: names and tolerances.
+        sample: what is expected, float64.
+        outputs: what came back, on the same device.
+    """
+    verdicts = []
+    for spec, got, expected in zip(problem.outputs, outputs, sample.expected, strict=True):
+        tolerance = problem.tolerance_of(spec.name)
+        error = (got.to(torch.float64) - expected).abs_()
+        bound = expected.abs().mul_(tolerance.rtol).add_(tolerance.atol)
+        verdicts.append((error <= bound).all() & torch.isfinite(expected).all())
+        if tolerance.relative_l2 is not None:
+            norms = torch.linalg.vector_norm(error), torch.linalg.vector_norm(expected)
+            # Compared as squares would be, and 0 <= 0 where nothing is expected.
+            verdicts.append(norms[0] <= tolerance.relative_l2 * norms[1])
+    return bool(torch.stack(verdicts).all())
