@@ -11,6 +11,7 @@ DTYPE_BYTES = {
     "float8_e5m2": 1,
     "int64": 8,
     "int32": 4,
+    "uint32": 4,
     "int16": 2,
     "int8": 1,
     "uint8": 1,

@@ -22,7 +22,7 @@ from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, HarnessError
 from harness.kernel import KernelSource, parse_facts
 from harness.policy.options import CONTROLS
-from harness.sandbox import Level, read_result
+from harness.sandbox import Level, Mount, read_result, visible
 from harness.spec import Season
 from harness.target import Target
 from harness.verdict import Frame, Verdict, judge_assembly, judge_budget
@@ -76,16 +76,17 @@ def _start(
         "architecture": target.architecture,
         "jobs": available_cores(),
         "kernel_wall_s": season.budgets.kernel_wall_s,
-        "kernels": [_describe(source, season) for source in missing],
+        "kernels": [_describe(source, season, level) for source in missing],
     }
     cpu_s, wall_s = budget.left_cpu_s, budget.left_wall_s
-    return start_worker("harness.assemble", request, scratch, level, cpu_s=cpu_s, wall_s=wall_s)
+    mounts = [Mount(item.file, item.path) for item in season.advanced_controls]
+    return start_worker("harness.assemble", request, scratch, level, cpu_s=cpu_s, wall_s=wall_s, mounts=mounts)
 
 
-def _describe(source: KernelSource, season: Season) -> dict[str, Any]:
+def _describe(source: KernelSource, season: Season, level: Level) -> dict[str, Any]:
     options = dict(source.options)
     controls = options.pop(CONTROLS, None)
-    files = {item.id: item.path for item in season.advanced_controls}
+    files = {item.id: visible(level, Mount(item.file, item.path)) for item in season.advanced_controls}
     ptx_options = f"--apply-controls={files[str(controls)]}" if controls is not None else None
     return {"key": source.key, "ttir": source.ttir, "options": options, "ptx_options": ptx_options}
 

@@ -100,7 +100,7 @@ def run_build(request: BuildRequest, workspace: Workspace, listener: Listener) -
 def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> Built | Verdict:
     budgets = request.season.budgets
     budget = CompileBudget(budgets.compile_cpu_s, budgets.compile_wall_s)
-    controls = {item.path: item.id for item in request.season.advanced_controls}
+    controls = request.season.advanced_controls
     trace = TraceRequest(
         request.submission, request.problem, request.shapes, request.target, request.portable, controls, request.level
     )
@@ -125,19 +125,19 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
 
 
 def _check_traced(request: BuildRequest, traced: Traced) -> Verdict | None:
-    """Hold plans, launch options and the returned tensors' form against the rules, before anything is compiled."""
+    """Hold the returned tensors' form, plans and launch options against the rules, before anything is compiled."""
     controls = frozenset(item.id for item in request.season.advanced_controls)
     buffers = tuple(i for i, tensor in enumerate(request.problem.inputs) if tensor.buffer)
     for shape, plan in traced.plans.items():
+        forms = [Form(t.dtype, t.shape, t.strides) for t in (plan.tensors[n] for n in plan.outputs)]
+        judgement = check_form(request.problem, request.shapes[shape].sizes, forms, plan.output_kind)
+        if judgement is not None:
+            return judge_replay(str(judgement.reason), judgement.message, shape)
         violations = list(check_plan(plan, request.division, buffers))
         for launch in plan.launches:
             violations += check_options(dict(traced.kernels[launch.kernel].options), controls, launch.line)
         if violations:
             return _judge_violation(violations[0], shape, request.submission)
-        forms = [Form(t.dtype, t.shape, t.strides) for t in (plan.tensors[n] for n in plan.outputs)]
-        judgement = check_form(request.problem, request.shapes[shape].sizes, forms, plan.output_kind)
-        if judgement is not None:
-            return judge_replay(str(judgement.reason), judgement.message, shape)
     return None
 
 

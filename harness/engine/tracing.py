@@ -24,6 +24,7 @@ from harness.kernel import KernelSource, parse_kernel_source
 from harness.plan import Plan, parse_plan
 from harness.sandbox import Exit, Level, Mount, read_result, visible
 from harness.spec import Problem
+from harness.spec.season import AdvancedControls
 from harness.submission import MAIN, Submission
 from harness.target import Target
 from harness.verdict import Frame, Verdict, judge_budget, judge_trace
@@ -42,7 +43,7 @@ class TraceRequest:
     shapes: Mapping[str, Case]
     target: Target
     portable: bool
-    controls: Mapping[str, str]
+    controls: Sequence[AdvancedControls]
     level: Level
 
 
@@ -100,11 +101,12 @@ def _start(request: TraceRequest, scratch: Path, folder: Path, budget: CompileBu
         "target": request.target.name,
         "jobs": available_cores(),
         "portable": request.portable,
-        "advanced_controls": dict(request.controls) or None,
+        "advanced_controls": {item.path: item.id for item in request.controls} or None,
         "shapes": [_describe(request.problem, shape, case) for shape, case in request.shapes.items()],
     }
     cpu_s, wall_s = budget.left_cpu_s, budget.left_wall_s
-    return start_worker("harness.trace", document, scratch, request.level, cpu_s=cpu_s, wall_s=wall_s, mounts=(mount,))
+    mounts = (mount, *(Mount(item.file, item.path) for item in request.controls))
+    return start_worker("harness.trace", document, scratch, request.level, cpu_s=cpu_s, wall_s=wall_s, mounts=mounts)
 
 
 def _describe(problem: Problem, shape: str, case: Case) -> dict[str, Any]:

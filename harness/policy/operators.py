@@ -41,7 +41,7 @@ _OPERATORS: dict[str, Role] = {
         diagonal.default unfold.default narrow.default swapaxes.default movedim.int _reshape_alias.default
         view_as_real.default view_as_complex.default lift.default""",
     ),
-    **_names(Role.FILL, "zero_.default fill_.Scalar"),
+    **_names(Role.FILL, "zero_.default fill_.Scalar fill_.Tensor"),
     **_names(Role.COPY_INTO, "copy_.default"),
     **_names(
         Role.COPY,

@@ -212,7 +212,7 @@ class Job:
             cpu_s=max(cpu_s, used.ru_utime + used.ru_stime),
             wall_s=time.monotonic() - self._started_s,
             stderr=self._output.stderr(),
-            peak_memory_bytes=max(self._peak_bytes, used.ru_maxrss * 1024),
+            peak_memory_bytes=self._peak_bytes,  # not ru_maxrss: until its exec, a child counts as large as we are
         )
         self._output.close()
 

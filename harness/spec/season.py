@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,7 @@ class Budgets(Strict):
     kernel_wall_s: float = Field(300, gt=0)
     cpu_replay_s: float = Field(240, gt=0)
     case_replay_s: float = Field(60, gt=0)
+    gpu_call_s: float = Field(10, gt=0)
 
     @property
     def compile_wall_s(self) -> float:
@@ -38,10 +40,18 @@ class Entry(Strict):
 
 
 class AdvancedControls(Strict):
-    """A file of assembler controls that the season provides: submissions name it by path, plans by id."""
+    """A file of assembler controls that the season provides.
+
+    Attributes:
+        id: its name in plans.
+        path: where submissions expect it; it is there in the sandboxes.
+        file: where it lies, relative to shapes.yaml (absolute once loaded).
+        sha256: what it must hold.
+    """
 
     id: Name
-    path: str
+    path: str = Field(pattern=r"^/[A-Za-z0-9_./-]+$")
+    file: Path
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
@@ -82,4 +92,16 @@ def load_season(root: Path) -> Season:
         if name not in target_names():
             known = ", ".join(target_names())
             raise SpecError(f"{path}: season.targets.{index}: unknown target {name!r}; one of {known}")
-    return season
+    controls = tuple(_find_controls(root, item) for item in season.advanced_controls)
+    return season.model_copy(update={"advanced_controls": controls})
+
+
+def _find_controls(root: Path, item: AdvancedControls) -> AdvancedControls:
+    file = (root / item.file).resolve()
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise SpecError(f"{root / 'shapes.yaml'}: advanced controls {item.id}: {file}: {error.strerror}") from None
+    if digest != item.sha256:
+        raise SpecError(f"{root / 'shapes.yaml'}: advanced controls {item.id}: {item.file} hashes to {digest}")
+    return item.model_copy(update={"file": file})

@@ -99,18 +99,20 @@ def carry_out(attack: Attack) -> Outcome:
 
 
 def _marker() -> str:
-    return f"sandbox-attack-{os.getuid()}"
+    """What tells the attacks of this test process, and of the drivers that it started, from everybody else's."""
+    run, worker = (os.environ.get(f"PYTEST_XDIST_{name}", "alone") for name in ("TESTRUNUID", "WORKER"))
+    return f"sandbox-attack-{run}-{worker}"
 
 
 def left_behind() -> list[str]:
-    """The processes of any attack that are still there."""
+    """The processes of our attacks that are still there."""
     found = []
     for folder in Path("/proc").iterdir():
         try:
             command = (folder / "cmdline").read_bytes().decode(errors="replace")
         except OSError:
             continue
-        if "sandbox-attack-" in command:
+        if f"{_marker()}\0" in command:
             found.append(clean(command.replace("\0", " ")))
     return found
 

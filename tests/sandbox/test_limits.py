@@ -122,7 +122,7 @@ def test_exit_code(carry: Carry, what: str, told: dict[str, object], code: int) 
 
 def test_output_is_cleaned(carry: Carry) -> None:
     outcome = greedy(carry, "escapes")
-    assert outcome.output == "red tab\there� esrever"
+    assert outcome.output == "red ��tab\there� �esrever"
     assert outcome.exit.stderr == "cleared\nnext\n"
 
 
