@@ -19,6 +19,7 @@ from harness.sandbox import Exit, Job, Level, Limits, Mount, python_mounts, star
 
 MEMORY_BYTES = 8 << 30
 PROCESSES = 256
+REPLAY_PROCESSES = 8192  # a kernel with a grid barrier needs a thread for each of its programs
 FILE_BYTES = 2 << 30
 SCRATCH_BYTES = 4 << 30
 OUTPUT_BYTES = 8 << 20
@@ -100,7 +101,7 @@ def start_worker(
 def start_replay_worker(artifact: Path, scratch: Path, level: Level, *, wall_s: float) -> WorkerJob:
     """Start the CPU runner on an artifact: it takes requests on its standard input, files in its scratch folder."""
     mount = Mount(artifact, ARTIFACT_MOUNT)
-    limits = Limits(wall_s, None, MEMORY_BYTES, PROCESSES, FILE_BYTES, SCRATCH_BYTES, OUTPUT_BYTES)
+    limits = Limits(wall_s, None, MEMORY_BYTES, REPLAY_PROCESSES, FILE_BYTES, SCRATCH_BYTES, OUTPUT_BYTES)
     command = [sys.executable, "-I", "-m", "harness.replay.cpu", visible_scratch(level, scratch), visible(level, mount)]
     mounts = (*python_mounts(), mount)
     reading, writing = os.pipe()

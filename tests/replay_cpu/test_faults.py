@@ -201,7 +201,7 @@ HOST = {
     "another namespace": (OpStep("prims.copy_to.default", (Tensor(0),), (), (Tensor(1),), 3), "prims.copy_to.default"),
     "a file": (OpStep("aten.from_file.default", ("/etc/passwd",), (), (Tensor(1),), 3), "aten.from_file.default"),
     "no such operator": (OpStep("aten.nothing.default", (Tensor(0),), (), (Tensor(1),), 3), "aten.nothing.default"),
-    "no tensor": (OpStep("aten.equal.default", (Tensor(0), Tensor(0)), (), (Tensor(1),), 3), "returns something else"),
+    "no tensor": (OpStep("aten.equal.default", (Tensor(0), Tensor(0)), (), (Tensor(1),), 3), "does not execute"),
     "wrong arguments": (OpStep("aten.add.Tensor", (Tensor(0), "x"), (), (Tensor(1),), 3), "does not run on a CPU"),
     "another shape": (OpStep("aten.clone.default", (Tensor(0),), (), (Tensor(1),), 3), "another tensor than the plan"),
 }

@@ -1,9 +1,8 @@
 """The host program of a plan: aten operations and written-out constants, on CPU tensors.
 
-The plan is hostile. Only operators of namespace `aten` that return tensors run, none that reads a file; a
-result of another shape, dtype or strides than the plan says ends the replay, because later steps rely on it: as
-unsupported, since an operator may lay its result out in another way on a GPU. Which operators a division allows
-is `harness.policy`'s question. Fresh memory is poisoned, so that what a kernel leaves unwritten shows.
+The plan is hostile. Only the operators that `harness.policy` lists for some division run; a result of another shape,
+dtype or strides than the plan says ends the replay, because later steps rely on it: as unsupported, since an operator
+may lay its result out in another way on a GPU. Fresh memory is poisoned, so that what a kernel leaves unwritten shows.
 """
 
 from __future__ import annotations
@@ -14,13 +13,14 @@ from typing import Any
 import torch
 
 from harness.plan import ConstantStep, Descriptor, Named, OpStep, Plan, Tensor, TensorMeta, Value
+from harness.policy.operators import find_role
 from harness.replay.cpu.faults import Fault, Unsupported
+from harness.replay.poison import poison
 
 MAX_TENSOR_BYTES = 4 << 30
 _ALLOCATING = frozenset("empty empty_like empty_permuted empty_strided new_empty new_empty_strided".split())
-_REFUSED = frozenset({"from_file"})
 _DROPPED = frozenset({"pin_memory"})
-_POISON_BYTE = 0xA5
+_GENERATOR = torch.Generator().manual_seed(0)
 
 
 def run_op(step: OpStep, plan: Plan, tensors: dict[int, torch.Tensor]) -> None:
@@ -50,7 +50,7 @@ def run_op(step: OpStep, plan: Plan, tensors: dict[int, torch.Tensor]) -> None:
             continue
         _compare(value, plan.tensors[out.number], step.op, where)
         if step.op.split(".")[1] in _ALLOCATING:
-            poison(value)
+            fill_with_poison(value)
         tensors[out.number] = value
 
 
@@ -71,25 +71,17 @@ def is_view(step: OpStep) -> bool:
     return bool(aliases) and not any(alias.is_write for alias in aliases)
 
 
-def poison(tensor: torch.Tensor) -> None:
-    """Fill a tensor with NaN, or with bytes that no kernel would leave by chance."""
-    if tensor.dtype == torch.bool:
-        tensor.fill_(True)
-    elif tensor.is_floating_point():
-        tensor.copy_(torch.full_like(tensor, torch.nan, dtype=torch.float32))
-    else:
-        pattern = int.from_bytes(bytes([_POISON_BYTE]) * tensor.element_size(), "little", signed=tensor.dtype.is_signed)
-        tensor.fill_(pattern)
+def fill_with_poison(tensor: torch.Tensor) -> None:
+    """Overwrite a tensor with what the judge knows as unwritten."""
+    tensor.copy_(poison(tuple(tensor.shape), tensor.dtype, _GENERATOR))
 
 
 def _find(op: str) -> Any:
-    namespace, name, overload = op.split(".")
-    packet = getattr(torch.ops.aten, name, None) if namespace == "aten" and name not in _REFUSED else None
+    _, name, overload = op.split(".")
+    packet = getattr(torch.ops.aten, name, None) if find_role(op, "open") is not None else None
     operator = getattr(packet, overload, None)
     if not isinstance(operator, torch._ops.OpOverload):
         raise Unsupported(f"the host program calls {op}, which CPU replay does not execute", {"operator": op})
-    if not all(str(value.type) in ("Tensor", "List[Tensor]") for value in operator._schema.returns):
-        raise Unsupported(f"the host program calls {op}, which returns something else than tensors", {"operator": op})
     return operator
 
 
