@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 
 from harness.artifact import Artifact
@@ -101,6 +102,13 @@ def report_outputs(judgement: Judgement) -> tuple[OutputError, ...]:
     return tuple(_report_output(report) for report in judgement.outputs)
 
 
+def _relative_l2(report: OutputReport) -> float:
+    """The relative error; where there is none, 0 if the reference is all zero, not a number if an element is not."""
+    if report.relative_l2 is not None:
+        return report.relative_l2
+    return math.nan if report.not_finite_elements else 0.0
+
+
 def _report_output(report: OutputReport) -> OutputError:
     examples = [e for e in (report.worst, report.first_wrong, *report.examples) if e is not None]
     unique = {e.index: WrongElement(e.index, e.got, e.expected) for e in examples}
@@ -108,7 +116,7 @@ def _report_output(report: OutputReport) -> OutputError:
         output=report.name,
         max_abs=report.max_abs,
         max_rel=report.max_rel,
-        relative_l2=report.relative_l2 if report.relative_l2 is not None else 0.0,
+        relative_l2=_relative_l2(report),
         worst_over_tolerance=report.worst_over_tolerance,
         wrong_elements=report.wrong_elements,
         total_elements=report.total_elements,
