@@ -56,7 +56,7 @@ def parse_plan(document: Any) -> Plan:
     fields = _object(document, "plan")
     _only(fields, "plan", "format shape_id tensors inputs outputs output_kind import_steps steps")
     if fields.get("format") != FORMAT:
-        raise ArtifactError(f"plan format {fields.get('format')!r} is not {FORMAT}; build the artifact again")
+        raise ArtifactError(f"plan format {_shown(fields.get('format'))} is not {FORMAT}; build the artifact again")
     tensors = tuple(
         _parse_meta(t, f"tensors[{i}]") for i, t in enumerate(_list(fields.get("tensors"), "tensors", MAX_TENSORS))
     )
@@ -89,8 +89,8 @@ def _check_order(plan: Plan) -> None:
         outs = (step.out,) if isinstance(step, ConstantStep) else step.outs if isinstance(step, OpStep) else ()
         for out in outs:
             if out is not None:
-                if out.number in plan.inputs:
-                    raise ArtifactError(f"plan: steps[{index}] redefines input tensor {out.number}")
+                if out.number in defined:
+                    raise ArtifactError(f"plan: steps[{index}] redefines tensor {out.number}")
                 defined.add(out.number)
     missing = [n for n in plan.outputs if n not in defined]
     if missing:
@@ -236,7 +236,7 @@ def _list(item: Any, where: str, most: int, *, exactly: bool = False) -> list[An
 
 def _integer(item: Any, where: str, low: int, high: int) -> int:
     if not isinstance(item, int) or isinstance(item, bool) or not low <= item <= high:
-        raise ArtifactError(f"plan: {where} must be an integer from {low} to {high}, not {str(item)[:40]}")
+        raise ArtifactError(f"plan: {where} must be an integer from {low} to {high}, not {_shown(item)}")
     return item
 
 
@@ -254,11 +254,18 @@ def _tensor(item: Any, count: int, where: str) -> Tensor:
 
 def _match(item: Any, pattern: re.Pattern[str], where: str) -> str:
     if not isinstance(item, str) or not pattern.fullmatch(item):
-        raise ArtifactError(f"plan: {where} is not well formed: {str(item)[:60]!r}")
+        raise ArtifactError(f"plan: {where} is not well formed: {_shown(item)}")
     return item
 
 
 def _one_of(item: Any, choices: tuple[str, ...], where: str) -> str:
     if item not in choices:
-        raise ArtifactError(f"plan: {where} must be one of {', '.join(choices)}, not {str(item)[:40]!r}")
+        raise ArtifactError(f"plan: {where} must be one of {', '.join(choices)}, not {_shown(item)}")
     return str(item)
+
+
+def _shown(item: Any) -> str:
+    """Return a scalar's text, cut; of anything else its type only: it may be huge, or nested to the parser's limit."""
+    if isinstance(item, str):
+        return repr(item[:60])
+    return str(item)[:60] if isinstance(item, (int, float, type(None))) else f"a {type(item).__name__}"

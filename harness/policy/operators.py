@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class Role(Enum):
-    """What an operator does."""
+    """What an operator does. One that may or may not return its argument's own memory has no place here."""
 
     ALLOCATE = "allocate"  # new memory, content undefined or one value
     VIEW = "view"  # the first argument's memory in another shape
@@ -45,8 +45,8 @@ _OPERATORS: dict[str, Role] = {
     **_names(Role.COPY_INTO, "copy_.default"),
     **_names(
         Role.COPY,
-        """clone.default _to_copy.default contiguous.default constant_pad_nd.default cat.default stack.default
-        repeat.default flip.default roll.default""",
+        """clone.default _to_copy.default constant_pad_nd.default cat.default stack.default repeat.default flip.default
+        roll.default""",
     ),
     **_names(
         Role.CONSTANT,

@@ -3,7 +3,8 @@
 Memory is followed by storage: a view shares its base's, a copy remembers whose elements it holds. The last writer of
 every output's storage must be a Helion launch, or a plain copy of what one wrote. A launch counts as a writer of every
 tensor that it is given, inputs excepted (they must come back unchanged). That can only be too kind: a decoy that writes
-nothing leaves the output wrong, and the judge sees it.
+nothing leaves the output wrong, and the judge sees it. All of it rests on knowing every alias, so an operator that works
+on its first argument's memory must name that first, and no tensor where torch expects a number.
 """
 
 from __future__ import annotations
@@ -112,6 +113,9 @@ def _follow_op(step: OpStep, state: _State) -> None:
     role = find_role(step.op, state.division)
     arguments = [state.memory[n] for n in used_tensors(step)]
     tainted = any(memory.tainted for memory in arguments)
+    if not _is_plain(step, role):
+        message = f"{step.op} is not called as torch records it: the tensor that it works on comes first, by position"
+        state.violations.append(Violation("host_operation", message, step.line))
     if role is None or (role is Role.COMPUTE and tainted and state.division == "closed"):
         state.violations.append(Violation("host_operation", _explain(step.op, state.division), step.line))
         role = Role.COMPUTE
@@ -120,9 +124,9 @@ def _follow_op(step: OpStep, state: _State) -> None:
     if role is Role.VIEW and target is not None:
         result = target
     elif role in (Role.FILL, Role.COPY_INTO) and target is not None:
-        source = arguments[-1] if role is Role.COPY_INTO and len(arguments) > 1 else None
-        target.writer, target.line = _writer_of([source]) if source else "fill", step.line
-        target.tainted = target.tainted or bool(source and source.tainted)
+        sources = arguments[1:]
+        target.writer, target.line = _writer_of(sources) if sources else "fill", step.line
+        target.tainted = target.tainted or tainted
         result = target
     elif step.op in IN_PLACE and target is not None:
         target.writer, target.tainted, target.line = "torch", tainted or target.tainted, step.line
@@ -133,6 +137,15 @@ def _follow_op(step: OpStep, state: _State) -> None:
     for out in step.outs:
         if out is not None:
             state.memory[out.number] = result
+
+
+def _is_plain(step: OpStep, role: Role | None) -> bool:
+    """Tell whether an operator that works on its first argument's memory has just the tensors that it should have."""
+    sources = {Role.VIEW: 0, Role.FILL: 1 if step.op == "aten.fill_.Tensor" else 0, Role.COPY_INTO: 1}
+    if role not in sources and step.op not in IN_PLACE:
+        return True
+    count = len(used_tensors(step))
+    return _first_tensor(step.args) is not None and (role not in sources or count == 1 + sources[role])
 
 
 def _writer_of(sources: list[_Memory]) -> str:

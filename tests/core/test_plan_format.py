@@ -90,7 +90,7 @@ def edited(path, value):
         (["import_steps"], 4, "import_steps"),
         (["steps", 1, "op"], "aten.empty", "op"),
         (["steps", 1, "op"], "__import__('os').system", "op"),
-        (["steps", 1, "outs"], [0], "redefines input"),
+        (["steps", 1, "outs"], [0], "redefines tensor"),
         (["steps", 1, "args"], [{"tensor": 77}], "tensor number"),
         (["steps", 1, "args"], [{"tensor": 1}], "before it is defined"),
         (["steps", 1, "args"], [{"tensor": 0, "dtype": "x"}], "exactly one key"),
