@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
 
 import pytest
 
+from harness.sandbox.meter import Meter
 from tests.sandbox.attacks import MIB
 from tests.sandbox.conftest import Carry
 
@@ -130,3 +133,13 @@ def test_long_line_is_cut(carry: Carry) -> None:
     first, second = greedy(carry, "flood_one_line").output.splitlines()
     assert first == "x" * 65535 + "…"
     assert second == "after"
+
+
+def test_a_child_that_is_not_shut_in_yet_is_not_charged_with_the_hosts_files():
+    with subprocess.Popen(["/bin/sleep", "30"]) as child:
+        try:
+            used = os.statvfs("/usr")
+            assert (used.f_blocks - used.f_bfree) * used.f_frsize > 64 << 20
+            assert Meter(os.getpid(), ("/usr",))._folder_bytes() == 0
+        finally:
+            child.kill()
