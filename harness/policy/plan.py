@@ -3,8 +3,8 @@
 Memory is followed by storage: a view shares its base's, a copy remembers whose elements it holds. The last writer of
 every output's storage must be a Helion launch, or a plain copy of what one wrote. A launch counts as a writer of every
 tensor that it is given, inputs excepted (they must come back unchanged). That can only be too kind: a decoy that writes
-nothing leaves the output wrong, and the judge sees it. All of it rests on knowing every alias, so an operator that works
-on its first argument's memory must name that first, and no tensor where torch expects a number.
+nothing leaves the output wrong, and the judge sees it. All of it rests on knowing every alias, so an operator that
+works on its first argument's memory must name that first, and no tensor where torch expects a number.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _check_caps(plan: Plan, limits: Limits) -> list[Violation]:
         "steps": (len(plan.steps), limits.steps, "host operations and launches"),
         "launches": (len(plan.launches), limits.launches, "kernel launches"),
         "tensors": (len(plan.tensors), limits.tensors, "tensors"),
-        "memory": (_allocated_bytes(plan, limits), allowed, "bytes of memory allocated"),
+        "memory": (_allocated_bytes(plan), allowed, "bytes of memory allocated"),
         "constants": (constants, limits.constant_bytes, "bytes of constants"),
         "grid": (grid, limits.grid_programs, "programs in one grid"),
     }
@@ -93,7 +93,7 @@ def _check_caps(plan: Plan, limits: Limits) -> list[Violation]:
     ]
 
 
-def _allocated_bytes(plan: Plan, limits: Limits) -> int:
+def _allocated_bytes(plan: Plan) -> int:
     fresh = (Role.ALLOCATE, Role.COPY, Role.CONSTANT, Role.COMPUTE)
     steps = (s for s in plan.steps if isinstance(s, OpStep) and find_role(s.op, "open") in fresh)
     return sum(plan.tensors[out.number].size_bytes for s in steps for out in s.outs if out is not None)
@@ -133,10 +133,16 @@ def _follow_op(step: OpStep, state: _State) -> None:
         result = target
     else:
         writer = {Role.COPY: _writer_of(arguments), Role.COMPUTE: "torch", Role.CONSTANT: "constant"}.get(role, "fill")
-        result = _Memory(writer, tainted, step.line)
+        result = _Memory(writer, tainted and not _takes_form_only(step), step.line)
     for out in step.outs:
         if out is not None:
             state.memory[out.number] = result
+
+
+def _takes_form_only(step: OpStep) -> bool:
+    """Tell whether an operator allocates in its only tensor's form (`zeros_like`, `new_empty`), reading nothing."""
+    name = step.op.split(".")[1]
+    return len(used_tensors(step)) == 1 and (name.startswith("new_") or name.endswith("_like"))
 
 
 def _is_plain(step: OpStep, role: Role | None) -> bool:

@@ -49,8 +49,16 @@ def reasons(p, division="closed", **limits):
             launch(0, 4, 1),
         ),
         (ConstantStep(Tensor(2), b"\0" * 64), EMPTY, launch(0, 2, 1)),
+        # rows of zeros in front of the result, and a mask in the form of an input
+        (
+            op("aten.empty_like.default", 0, out=2),
+            launch(0, 2),
+            op("aten.new_zeros.default", 0, (1, 64), out=3),
+            op("aten.cat.default", (Tensor(3), Tensor(2)), out=1),
+        ),
+        (op("aten.ones_like.default", 0, out=2), op("aten.tril.default", 2, out=3), EMPTY, launch(0, 3, 1)),
     ],
-    ids="plain clone cast view zeroed padded copied cat mask constant".split(),
+    ids="plain clone cast view zeroed padded copied cat mask constant zeros_in_front mask_like".split(),
 )
 def test_closed_allows(steps):
     assert reasons(plan(*steps)) == []
