@@ -63,7 +63,7 @@ class Submission:
     @property
     def source(self) -> str:
         """The text of submission.py."""
-        return dict(self.files)[MAIN].decode("utf-8", errors="replace")
+        return dict(self.files)[MAIN].decode("utf-8-sig", errors="replace")
 
     @property
     def sha256(self) -> str:
@@ -181,7 +181,7 @@ def find_source_fault(submission: Submission) -> SourceFault | None:
     """
     content = dict(submission.files)[MAIN]
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")  # as Python: a byte order mark is no part of the program
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         return SourceFault("not_utf8", f"submission.py is not UTF-8 text (byte {error.start}): save it as UTF-8", line)

@@ -126,4 +126,5 @@ def test_source_faults(tmp_path, source, reason, told, line):
      "def custom_kernel(*args): ..."],
 )  # fmt: skip
 def test_what_can_be_a_submission(tmp_path, source):
+    assert find_source_fault(load_submission(write(tmp_path, b"\xef\xbb\xbf" + source.encode()), "acme")) is None
     assert find_source_fault(load_submission(write(tmp_path, source), "acme")) is None
