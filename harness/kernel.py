@@ -140,8 +140,12 @@ def parse_facts(document: Any) -> KernelFacts:
             raise ArtifactError(f"kernel facts: {name} is out of range")
     if not isinstance(values["name"], str) or not _NAME.fullmatch(values["name"]):
         raise ArtifactError("kernel facts: name is not a symbol")
-    if not all(isinstance(p, str) and len(p) <= 200 for p in (*values["params"], *values["assembly"][:0])):
+    if not all(isinstance(p, str) and len(p) <= 200 for p in values["params"]):
         raise ArtifactError("kernel facts: params must be type names")
+    if not all(isinstance(text, str) for text in values["assembly"]):
+        raise ArtifactError("kernel facts: assembly must be texts")
+    if not all(isinstance(layout, dict) for layout in values["descriptors"]):
+        raise ArtifactError("kernel facts: descriptors must be layouts")
     return KernelFacts(**values)
 
 

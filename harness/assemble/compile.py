@@ -87,6 +87,6 @@ def assemble_ttir(
         dependent=metadata["launch_pdl"],
         descriptors=tuple(metadata.get("tensordesc_meta") or ()),
         assembly=operations.assembly,
-        stores=operations.memory,
+        stores=operations.stores,
         cpu_s=round(time.process_time() - started, 3),
     )

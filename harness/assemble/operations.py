@@ -51,13 +51,13 @@ class Operations:
         refused: operations outside the allow-list, sorted.
         assembly: texts of inline assembly, Helion's own not counted.
         libraries: symbols of external functions that are not CUDA's libdevice.
-        memory: whether anything is stored.
+        stores: whether anything is stored.
     """
 
     refused: tuple[str, ...]
     assembly: tuple[str, ...]
     libraries: tuple[str, ...]
-    memory: bool
+    stores: bool
 
 
 def _allowed(name: str) -> bool:

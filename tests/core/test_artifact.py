@@ -163,7 +163,7 @@ def test_hostile_kernels(document):
 @pytest.mark.parametrize(
     "changes",
     [{"threads": 2048}, {"threads": True}, {"registers": 256}, {"shared_bytes": -1}, {"name": "a b"}, {"params": "x"},
-     {"params": [1]}, {"global_scratch_bytes": 1 << 40}, {"more": 1}],
+     {"params": [1]}, {"global_scratch_bytes": 1 << 40}, {"more": 1}, {"assembly": [1]}, {"descriptors": ["x"]}],
 )  # fmt: skip
 def test_facts_out_of_range(changes):
     document = {**dataclasses.asdict(FACTS), "params": ["*f32"], "assembly": [], "descriptors": [], **changes}
