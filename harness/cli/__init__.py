@@ -12,7 +12,7 @@ import sys
 import click
 
 from harness.cli.lazy import LazyGroup
-from harness.cli.output import report_error
+from harness.cli.output import report_bug, report_error
 from harness.errors import HarnessError
 
 VERBS = {
@@ -50,4 +50,7 @@ def main() -> None:
     except HarnessError as error:
         report_error(error)
         sys.exit(error.exit_code)
+    except Exception as error:
+        report_bug(error, debug="--debug" in sys.argv)
+        sys.exit(HarnessError.exit_code)
     sys.exit(code if isinstance(code, int) else 0)

@@ -65,7 +65,12 @@ def _gpus() -> Finding:
     command = shutil.which("nvidia-smi")
     query = "--query-gpu=name,driver_version"
     if command is not None:
-        result = subprocess.run([command, query, "--format=csv,noheader"], capture_output=True, text=True, timeout=20)
+        try:
+            result = subprocess.run(
+                [command, query, "--format=csv,noheader"], capture_output=True, text=True, timeout=20
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Finding("gpu", "missing", f"nvidia-smi: {error}", "see why nvidia-smi does not answer")
         if result.returncode == 0 and result.stdout.strip():
             return Finding("gpu", "ok", result.stdout.strip())
     advice = "submissions are compiled and checked on the CPU, and not ranked; ranking needs a GPU of the season"

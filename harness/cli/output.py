@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import traceback
 from typing import Any
 
 from harness.errors import HarnessError
@@ -29,4 +30,15 @@ def report_error(error: HarnessError) -> None:
     from harness.text import clean
 
     kind = "error" if error.exit_code == 2 else "harness error"
-    print(f"{kind}: {clean(str(error))}", file=sys.stderr)
+    print(f"{kind}: {clean(str(error), lines=True)}", file=sys.stderr)
+
+
+def report_bug(error: Exception, *, debug: bool) -> None:
+    """Tell an error that nobody foresaw; its traceback is for those who ask for it."""
+    from harness.text import clean
+
+    if debug:
+        traceback.print_exception(error)
+    advice = "" if debug else "; the same command with --debug shows where"
+    told = f"{type(error).__name__}: {clean(str(error), lines=True)}"
+    print(f"harness error: {told}\nThis is the harness's fault: please report it{advice}.", file=sys.stderr)

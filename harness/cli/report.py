@@ -19,7 +19,7 @@ from harness.text import clean
 
 def render_report(record: Record, store: Store, *, debug: bool) -> list[RenderableType]:
     """Return the report of a finished record: verdict first, then what changed, cases, kernels, and the standing."""
-    previous = store.previous(record.team, record.problem, record.target, before=record.id)
+    previous = store.previous(record.team, record.problem, record.target, division=record.division, before=record.id)
     parts: list[RenderableType] = [render_record(record, changes=list_changes(record, previous)), Text("")]
     if record.accepted:
         parts.append(render_standing(record, current_board(store, record.problem, record.target, record.division)))

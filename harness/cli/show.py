@@ -36,7 +36,7 @@ def command(record: str, part: str | None, as_json: bool) -> int:
     if as_json:
         print_json(encode_record(found))
     else:
-        previous = store.previous(found.team, found.problem, found.target, before=found.id)
+        previous = store.previous(found.team, found.problem, found.target, division=found.division, before=found.id)
         print_renderable(render_record(found, changes=list_changes(found, previous)))
     return 0
 

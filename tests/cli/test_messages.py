@@ -95,6 +95,26 @@ def test_a_faulty_problem_names_file_and_place(root):
     assert "problems/scale/task.yml: precision: Input should be 'float32', 'tf32'" in result.stderr
 
 
+def test_every_fault_of_a_problem_has_a_line(root):
+    task = root / "problems" / "scale" / "task.yml"
+    task.write_text(task.read_text().replace("precision: float32", "precision: exact").replace("title:", "titel:"))
+    lines = run(root, "submit", "scale").stderr.strip().splitlines()
+    assert len(lines) == 3
+    assert all("problems/scale/task.yml: " in line for line in lines)
+
+
+def test_a_bug_of_ours_is_told_without_a_traceback(root):
+    code = (
+        "import harness.case, harness.cli, sys\nharness.case.select_cases, sys.argv[1:] = None, {}\nharness.cli.main()"
+    )
+    result = run_python(root, code.format(["submit", "scale"]))
+    assert result.returncode == 3
+    assert result.stderr.startswith("harness error: TypeError: 'NoneType' object is not callable")
+    assert "please report it; the same command with --debug shows where" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "Traceback" in run_python(root, code.format(["submit", "scale", "--debug"])).stderr
+
+
 def test_new_copies_the_starter(root):
     result = run(root, "new", "scale_py", "--team", "acme")
     assert result.returncode == 0
