@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 FIRST_SAMPLES = 40
-MAX_SAMPLES = 120
+MAX_SAMPLES = 100
 WANTED_PRECISION = 0.003  # half width of the median's interval, relative
 MAX_MEAN_GAP = 0.10
 MEAN_GAP_US = 0.5  # clock ticks and single outliers of short kernels

@@ -1,8 +1,8 @@
 """The arena: all of this process's GPU memory that a kernel could use to remember something.
 
-Before each call it is rewritten in full with fresh poison: every slot, the spare that is larger than L2 (so that
-rewriting it is the L2 flush too), and every free block of torch's allocator. After the call whatever is no tensor of
-the plan must still hold that poison; a kernel that stored elsewhere is found by it.
+Before each call it is rewritten in full with fresh poison: every slot, every free block of torch's allocator, and last,
+when the inputs are in place, the spare that is larger than L2 (which is the L2 flush, for the inputs too). After the
+call whatever is no tensor of the plan must still hold that poison; a kernel that stored elsewhere is found by it.
 
 One tile of poison, drawn anew for each call, is repeated over the arena. Nothing rests on it being secret: it is made
 after the last call ended.
@@ -46,6 +46,15 @@ class _RawMemory:
         }
 
 
+@dataclass(frozen=True)
+class _Watched:
+    """A range that a call must not touch, and the poison that it holds."""
+
+    start: int
+    memory: torch.Tensor
+    poison: torch.Tensor
+
+
 class Arena:
     """Rewrites the memory around calls, and looks for stores that don't belong there."""
 
@@ -53,72 +62,71 @@ class Arena:
         self._device = torch.device("cuda", torch.cuda.current_device())
         self._generator = torch.Generator(self._device).manual_seed(int.from_bytes(os.urandom(7), "little"))
         self._tile = torch.empty(TILE_BYTES // _UNIT, dtype=torch.int32, device=self._device)
-        tiles = -(-max(MIN_SPARE_BYTES, SPARE_L2_MULTIPLE * l2_bytes) // TILE_BYTES)
-        self._spare = torch.empty(tiles * self._tile.numel(), dtype=torch.int32, device=self._device)
-        self._reserved = -1
-        self._rewritten: list[Any] = []
+        rows = -(-max(MIN_SPARE_BYTES, SPARE_L2_MULTIPLE * l2_bytes) // TILE_BYTES)
+        self._spare = torch.empty((rows, self._tile.numel()), dtype=torch.int32, device=self._device)
+        self._segments = (-1, -1)
+        self._rewritten: list[torch.Tensor] = []
         self._pools: list[Region] = []
+        self._watched: dict[int, list[_Watched]] = {}
 
     @property
     def size_bytes(self) -> int:
         """How much memory is rewritten before a call."""
-        return sum(int(view.numel()) for view in self._rewritten) * _UNIT
+        return sum(int(view.numel()) for view in (self._spare, *self._rewritten)) * _UNIT
 
     def rewrite(self) -> None:
-        """Draw a new tile and write it over everything."""
+        """Draw a new tile and write it over everything but the spare, which `flush` writes."""
         halves = self._tile.view(torch.int16)
         torch.randint(_LOW, _HIGH, halves.shape, dtype=torch.int16, generator=self._generator, out=halves)
         self._survey()
         for view in self._rewritten:
-            self._write(view)
+            for start in range(0, view.numel(), self._tile.numel()):
+                part = view[start : start + self._tile.numel()]
+                part.copy_(self._tile[: part.numel()])
 
     def flush(self) -> None:
-        """Write the spare again, which leaves nothing else in L2.
-
-        One kernel, long enough to launch a call behind it.
-        """
-        rows = self._spare.view(-1, self._tile.numel())
-        rows.copy_(self._tile.expand_as(rows))
+        """Write the spare, which leaves nothing else in L2: one kernel, long enough to launch a call behind it."""
+        self._spare.copy_(self._tile.expand_as(self._spare))
 
     def find_stray_store(self, slot: Slot) -> int | None:
-        """Return an address outside of a slot's tensors that no longer holds poison, or None."""
-        regions = list(self._foreign(slot))
-        views = [_view(region) for region in regions]
-        found = torch.stack([self._differs(region, view) for region, view in zip(regions, views, strict=True)])
-        first = int(found.to(torch.int8).argmax()) if bool(found.any()) else -1
-        return None if first < 0 else regions[first].start
+        """Return an address outside of a slot's tensors that no longer holds poison, or None.
 
-    def _foreign(self, slot: Slot) -> Iterator[Region]:
-        """Yield what a call in a slot must not touch: other slots, the spare, the gaps between its own tensors."""
-        spare = self._spare.data_ptr()
-        yield from _tiles(Region(spare, spare + self._spare.numel() * _UNIT), spare)
-        own = sorted(slot.memory.intervals())
-        for pool in self._pools:
-            inside = [(start, end) for start, end in own if pool.start <= start < pool.end]
-            if inside and slot.memory.temporaries:
-                continue  # an operator of ours used memory there that the plan does not know of
-            for gap in _gaps(pool, inside):
-                yield from _tiles(gap, pool.start)
+        `rewrite` and `flush` must have gone before the call.
+        """
+        watched = self._watch(slot)
+        found = torch.stack([torch.ne(one.memory, one.poison).any() for one in watched])
+        return watched[int(found.to(torch.int8).argmax())].start if bool(found.any()) else None
 
-    def _differs(self, region: Region, view: torch.Tensor) -> torch.Tensor:
-        base = next((pool.start for pool in self._pools if pool.start <= region.start < pool.end), None)
-        origin = self._spare.data_ptr() if base is None else base
-        offset = (region.start - origin) % TILE_BYTES // _UNIT
-        return torch.ne(view, self._tile[offset : offset + view.numel()]).any()
+    def _watch(self, slot: Slot) -> list[_Watched]:
+        """Return what a call in a slot must not touch: other slots, the spare, the gaps between its own tensors."""
+        key = id(slot)
+        if key not in self._watched:
+            regions = [(pool, part) for pool in self._pools for part in self._untouched(pool, slot)]
+            self._watched[key] = [_Watched(self._spare.data_ptr(), self._spare, self._tile)]
+            self._watched[key] += [self._watch_region(pool, part) for pool, part in regions]
+        return self._watched[key]
 
-    def _write(self, view: torch.Tensor) -> None:
-        for start in range(0, view.numel(), self._tile.numel()):
-            part = view[start : start + self._tile.numel()]
-            part.copy_(self._tile[: part.numel()])
+    def _watch_region(self, pool: Region, part: Region) -> _Watched:
+        offset = (part.start - pool.start) % TILE_BYTES // _UNIT
+        memory = _view(part)
+        return _Watched(part.start, memory, self._tile[offset : offset + memory.numel()])
+
+    def _untouched(self, pool: Region, slot: Slot) -> Iterator[Region]:
+        own = sorted((start, end) for start, end in slot.memory.intervals() if pool.start <= start < pool.end)
+        if own and slot.memory.temporaries:
+            return  # an operator of ours used memory there that the plan does not know of
+        for gap in _gaps(pool, own):
+            yield from _tiles(gap, pool.start)
 
     def _survey(self) -> None:
-        """List torch's memory again if there is more of it than last time."""
-        reserved = torch.cuda.memory_reserved()
-        if reserved == self._reserved:
+        """List torch's memory again if any segment came or went since the last time."""
+        statistics = torch.cuda.memory_stats()
+        segments = (int(statistics["segment.all.allocated"]), int(statistics["segment.all.freed"]))
+        if segments == self._segments:
             return
-        self._reserved = reserved
+        self._segments = segments
         tile, spare = self._tile.data_ptr(), self._spare.data_ptr()
-        self._rewritten, self._pools = [self._spare], []
+        self._rewritten, self._pools, self._watched = [], [], {}
         for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
             start, size = segment["address"], segment["total_size"]
             if tuple(segment["segment_pool_id"]) != (0, 0):

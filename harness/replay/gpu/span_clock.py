@@ -31,9 +31,18 @@ class SpanClock:
         self._cupti = cupti
         self._records: list[tuple[int, int, int]] = []
         kinds = cupti.ActivityKind
+        self._kinds = (kinds.CONCURRENT_KERNEL, kinds.MEMCPY, kinds.MEMSET)
         cupti.activity_register_callbacks(self._request, self._complete)
-        for kind in (kinds.CONCURRENT_KERNEL, kinds.MEMCPY, kinds.MEMSET):
-            cupti.activity_enable(kind)
+
+    def __enter__(self) -> SpanClock:
+        """Record from here on: what the runner itself does between calls would be many records."""
+        for kind in self._kinds:
+            self._cupti.activity_enable(kind)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for kind in self._kinds:
+            self._cupti.activity_disable(kind)
 
     def take(self) -> list[Span]:
         """Return the spans of the graph launches since the last time, in order. The GPU must be idle."""

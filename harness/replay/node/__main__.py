@@ -13,6 +13,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from harness.errors import HarnessError
+
 USAGE = "usage: node.pyz replay ARTIFACT_DIR PROBLEM_DIR REQUEST.json | describe"
 
 
@@ -39,23 +41,32 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> Non
     request = parse_request(json.loads(request_file.read_text(encoding="utf-8")))
     document = load_problem_document(problem)
 
-    import torch
-
-    from harness.replay.gpu.exchange import Exchange
-    from harness.replay.node.judging import GpuJudge
-    from harness.replay.node.machine import ClockWatch, describe_node, open_nvml
-    from harness.replay.node.replaying import replay
+    # The runner loads torch while this process does.
+    from harness.replay.gpu.layout import make_shared_file
+    from harness.replay.node.case_layout import lay_out_case
     from harness.replay.node.runner_process import RunnerProcess, own_program
 
-    torch.set_grad_enabled(False)
-    judge = GpuJudge(document)
-    exchange = Exchange.create(max(judge.lay_out(case.shape).size for case in request.cases))
-    with RunnerProcess(own_program(), artifact, exchange) as runner:
+    shared = make_shared_file(max(lay_out_case(document, case.shape).size for case in request.cases))
+    with RunnerProcess(own_program(), artifact, shared) as runner:
+        missing = _check_modules()
+        if missing:
+            raise HarnessError(missing)
+        import torch
+
+        from harness.replay.gpu.exchange import Exchange
+        from harness.replay.node.judging import GpuJudge
+        from harness.replay.node.machine import ClockWatch, describe_node, open_nvml
+        from harness.replay.node.replaying import replay
+
+        torch.set_grad_enabled(False)
+        judge = GpuJudge(document)
         torch.cuda.init()  # type: ignore[no-untyped-call]
+        exchange = Exchange(*shared)
         exchange.pin()
         nvml = open_nvml()
         machine = describe_node(nvml)
         tell({"event": "node", "machine": machine})
+        judge.warm_up(request.cases[0].shape, request.cases[0].distribution)
         runner.wait_until_started()
         ready = time.monotonic()
         with ClockWatch(nvml) as watch:
@@ -85,20 +96,21 @@ def main(arguments: list[str]) -> int:
         out.write(json.dumps(event, allow_nan=False) + "\n")
         out.flush()
 
-    missing = _check_modules()
-    if missing:
-        tell({"event": "error", "message": missing})
-        return 3
     try:
         if arguments[:1] == ["replay"] and len(arguments) == 4:
             _replay(Path(arguments[1]), Path(arguments[2]), Path(arguments[3]), tell)
         elif arguments == ["describe"]:
+            if _check_modules():
+                raise HarnessError(_check_modules())
             from harness.replay.node.machine import describe_node, open_nvml
 
             tell({"event": "node", "machine": describe_node(open_nvml())})
         else:
             tell({"event": "error", "message": USAGE})
             return 2
+    except HarnessError as error:
+        tell({"event": "error", "message": str(error)[:2000]})
+        return 3
     except Exception as error:
         traceback.print_exc()
         tell({"event": "error", "message": f"{type(error).__name__}: {error}"[:2000]})

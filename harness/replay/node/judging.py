@@ -6,38 +6,20 @@ context before it is looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 
 from harness.plan import Plan
 from harness.replay.form import Form, check_form
-from harness.replay.gpu.exchange import Exchange, Part, lay_out
+from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.fingerprint import fingerprint
 from harness.replay.inputs import Received, Request, Sample, add_expected, draw_inputs
 from harness.replay.judgement import Judgement
 from harness.replay.node.acceptance import accepts
+from harness.replay.node.case_layout import CaseLayout
 from harness.replay.node.problem_document import ProblemDocument
 from harness.replay.poison import same_bits
 from harness.replay.reference import load_reference
 from harness.replay.ruling import rule
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where a case's tensors lie in the exchange.
-
-    Attributes:
-        inputs: on the way in; None for a buffer.
-        outputs: on the way out.
-        after: the inputs as they are after the call; None for a buffer.
-        size: bytes in all.
-    """
-
-    inputs: list[Part | None]
-    outputs: list[Part]
-    after: list[Part | None]
-    size: int
 
 
 class GpuJudge:
@@ -47,16 +29,18 @@ class GpuJudge:
         self.problem = problem
         self.reference = load_reference(problem)
 
-    def lay_out(self, shape: dict[str, int]) -> Layout:
-        """Place the tensors of a shape."""
-        sent = [not spec.buffer for spec in self.problem.inputs]
-        sizes = self.problem.input_sizes(shape)
-        forms = [(s.dtype, z) for s, z in zip(self.problem.inputs, sizes, strict=True) if not s.buffer]
-        returned = [(s.dtype, z) for s, z in zip(self.problem.outputs, self.problem.output_sizes(shape), strict=True)]
-        inputs, end = lay_out(forms)
-        outputs, end = lay_out(returned, end)
-        after, end = lay_out(forms, end)
-        return Layout(_spread(inputs, sent), outputs, _spread(after, sent), end)
+    def warm_up(self, shape: dict[str, int], distribution: str) -> None:
+        """Go through a judgement once, so that torch has loaded what it needs when the runner is ready."""
+        request = Request(tuple(sorted(shape.items())), distribution, 0)
+        sample = self.expect(request, self.draw(request))
+        outputs = tuple(
+            expected.to(getattr(torch, spec.dtype))
+            for expected, spec in zip(sample.expected, self.problem.outputs, strict=True)
+        )
+        received = Received(outputs, {n: t for n, t in enumerate(sample.inputs) if not self.problem.inputs[n].buffer})
+        self.find_modified(sample.inputs, [0] * len(sample.inputs), 1)
+        self.accepts(sample, received)
+        self.compare(sample, received)
 
     def check_plan(self, plan: Plan, shape: dict[str, int]) -> Judgement | None:
         """Return a judgement if the plan's outputs are not of the declared form."""
@@ -82,14 +66,14 @@ class GpuJudge:
         changed = (spec.name for spec, tensor, seen in triples if not spec.buffer and fingerprint(tensor, key) != seen)
         return next(changed, "")
 
-    def send(self, inputs: tuple[torch.Tensor, ...], layout: Layout, exchange: Exchange) -> None:
+    def send(self, inputs: tuple[torch.Tensor, ...], layout: CaseLayout, exchange: Exchange) -> None:
         """Write a call's inputs to the exchange."""
         for tensor, part in zip(inputs, layout.inputs, strict=True):
             if part is not None:
                 exchange.tensor(part).copy_(tensor, non_blocking=True)
         torch.cuda.synchronize()
 
-    def receive(self, layout: Layout, exchange: Exchange, *, hand_back: bool = True) -> Received:
+    def receive(self, layout: CaseLayout, exchange: Exchange, *, hand_back: bool = True) -> Received:
         """Copy what a call left in the exchange to this context: outputs, and inputs if they were handed back."""
         outputs = tuple(exchange.tensor(part).to("cuda", non_blocking=True) for part in layout.outputs)
         pairs = enumerate(layout.after if hand_back else ())
@@ -118,8 +102,3 @@ def count_differing_bits(left: Received, right: Received) -> int:
 
 def _to_cpu(tensors: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
     return tuple(tensor.cpu() for tensor in tensors)
-
-
-def _spread(parts: list[Part], sent: list[bool]) -> list[Part | None]:
-    rest = iter(parts)
-    return [next(rest) if present else None for present in sent]

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.artifact import Artifact, load_artifact
-from harness.replay.gpu.exchange import Exchange, Part
+from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.faults import GpuError
+from harness.replay.gpu.layout import Part
 from harness.replay.inputs import Request
 from harness.replay.judgement import Judgement, failed
-from harness.replay.node.judging import GpuJudge, Layout, count_differing_bits
+from harness.replay.node.case_layout import CaseLayout, lay_out_case
+from harness.replay.node.judging import GpuJudge, count_differing_bits
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest, Samples
 from harness.replay.node.runner_process import RunnerProcess
 from harness.replay.timing import FIRST_SAMPLES, samples_needed, summarise
@@ -53,7 +55,7 @@ class _Session:
     def restart(self) -> None:
         """Put a fresh runner in the place of the last one."""
         self.runner.close()
-        self.runner = RunnerProcess(self.program, self.folder, self.exchange)
+        self.runner = RunnerProcess(self.program, self.folder, self.runner.shared)
         self.runner.wait_until_started()
         self.starts, self.prepared = self.starts + 1, ""
 
@@ -120,7 +122,7 @@ def _try_case(session: _Session, case: CaseRequest) -> CaseReport:
     refused = session.judge.check_plan(plan, case.shape)
     if refused is not None:
         return CaseReport(case.id, "failed", str(refused.reason), refused.message, judgement=refused)
-    calls = _Calls(session, case, session.judge.lay_out(case.shape))
+    calls = _Calls(session, case, lay_out_case(session.judge.problem, case.shape))
     calls.prepare()
     report = calls.check_pair()
     if report.status == "passed" and case.timed:
@@ -131,7 +133,7 @@ def _try_case(session: _Session, case: CaseRequest) -> CaseReport:
 class _Calls:
     """The calls of one case."""
 
-    def __init__(self, session: _Session, case: CaseRequest, layout: Layout) -> None:
+    def __init__(self, session: _Session, case: CaseRequest, layout: CaseLayout) -> None:
         self._session, self._case, self._layout = session, case, layout
         self._seeds: list[int] = []
         self._witness: list[float] = []

@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.replay.gpu.exchange import Exchange, Part
 from harness.replay.gpu.faults import GpuError
+from harness.replay.gpu.layout import Part
 from harness.replay.node.confinement import confine
 
 START_TIMEOUT_S = 120.0
@@ -32,20 +32,20 @@ class RunnerProcess:
     Args:
         program: the command that starts a Python with this package (the zip file's own).
         artifact: the artifact's folder.
-        exchange: the memory shared with it.
+        shared: descriptor and size of the memory shared with it.
     """
 
-    def __init__(self, program: list[str], artifact: Path, exchange: Exchange) -> None:
-        self._buffer = b""
+    def __init__(self, program: list[str], artifact: Path, shared: tuple[int, int]) -> None:
+        self.shared, self._buffer = shared, b""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        command = [*program, "runner", str(artifact), str(exchange.descriptor), str(exchange.size)]
+        command = [*program, "runner", str(artifact), *map(str, shared)]
         self.level, command, environment = confine(command, artifact)
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            pass_fds=(exchange.descriptor,),
+            pass_fds=shared[:1],
             env=environment,
             start_new_session=True,
         )
