@@ -20,13 +20,19 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ArtifactError
-from harness.kernel import KernelFacts, KernelSource, encode_facts, parse_facts, parse_kernel_source
+from harness.kernel import (
+    MAX_CUBIN_BYTES,
+    KernelFacts,
+    KernelSource,
+    encode_facts,
+    parse_facts,
+    parse_kernel_source,
+)
 from harness.plan import Plan, encode_plan, parse_plan
 
 FORMAT = 1
 MAX_MANIFEST_BYTES = 4 << 20
 MAX_PLAN_BYTES = 16 << 20
-MAX_CUBIN_BYTES = 32 << 20
 MAX_SOURCE_BYTES = 4 << 20
 MAX_ENTRIES = 2048
 

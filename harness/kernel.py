@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # only named here: targets are read from YAML, which a GPU ma
     from harness.target import Target
 
 MAX_TTIR_BYTES = 4 << 20
+MAX_CUBIN_BYTES = 32 << 20
 _KEY = re.compile(r"[0-9a-f]{64}")
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$.]{0,255}")
 

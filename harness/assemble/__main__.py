@@ -2,8 +2,8 @@
 
 Reads a request {"architecture", "jobs", "kernel_wall_s", "kernels": [{"key", "ttir", "options", "ptx_options"}]},
 forks one child per kernel, at most `jobs` at a time, and writes `<key>.cubin` and `<key>.json` under OUT. A child that
-fails or aborts takes nothing else with it. One JSON line per event goes to the protocol stream; what compilers print
-(whole PTX files, on failure) goes to stderr and is dropped.
+fails or aborts takes nothing else with it, nor does what its compilers print (whole PTX files, on failure): that is
+dropped. One JSON line per event goes to the protocol stream.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
-from harness.kernel import encode_facts
+from harness.errors import ArtifactError
+from harness.kernel import MAX_CUBIN_BYTES, encode_facts, parse_facts
 
 
 def run_requests(request: dict[str, Any], out: Path, protocol: TextIO) -> None:
@@ -43,6 +44,9 @@ def _fork(kernel: dict[str, Any], request: dict[str, Any], out: Path) -> int:
     if process:
         return process
     signal.alarm(int(request["kernel_wall_s"]))
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
     try:
         result = _assemble(kernel, request["architecture"], out)
     except BaseException as error:  # whatever a compiler raises becomes this kernel's result
@@ -57,8 +61,12 @@ def _assemble(kernel: dict[str, Any], architecture: int, out: Path) -> dict[str,
     path = out / f"{kernel['key']}.ttir"
     path.write_text(kernel["ttir"], encoding="utf-8")
     cubin, facts = assemble_ttir(path, kernel["options"], architecture, kernel.get("ptx_options"))
+    document = json.dumps(encode_facts(facts))
+    parse_facts(json.loads(document))  # a name, or a number of parameters, that no launch takes: the kernel's fault
+    if len(cubin) > MAX_CUBIN_BYTES:
+        raise ArtifactError(f"its machine code has {len(cubin):,} bytes; {MAX_CUBIN_BYTES:,} are allowed")
     (out / f"{kernel['key']}.cubin").write_bytes(cubin)
-    (out / f"{kernel['key']}.json").write_text(json.dumps(encode_facts(facts)), encoding="utf-8")
+    (out / f"{kernel['key']}.json").write_text(document, encoding="utf-8")
     return {"event": "assembled"}
 
 

@@ -2,11 +2,14 @@
 
 An operation that can carry text for another compiler (inline assembly), name a file or a symbol of another library, or
 talk to the host is refused by name. What is left computes on tensors and touches memory through pointers only. The
-walk is over the parsed module, so no spelling trick in the text can hide an operation.
+walk is over the parsed module, so no spelling trick in the text can hide an operation. Attributes of the dialects that
+come later are refused too, since they are handed on: `llvm.module_asm` can be a whole kernel in PTX. The bindings list
+no attributes, so those are read off the module as MLIR prints it, with strings escaped.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,13 +45,20 @@ _OTHER_DIALECTS = {
     "builtin": {"module", "unrealized_conversion_cast"},
 }
 
+_MODULES = re.compile(r"^\s*(?:module\b|\"builtin\.module\").*$", re.MULTILINE)
+_FUNCTION_ATTRIBUTES = re.compile(r"^\s*tt\.func\b.*\battributes (\{.*\}) \{$", re.MULTILINE)
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"( =)?')
+_LATER_DIALECTS = re.compile(
+    r"\b(?:(?:llvm|nvvm|rocdl)\.[\w.-]+|(?:ttg|ttng|nvg|nvws|gpu)\.[\w.-]+(?=\"? = )|dialect_resources)"
+)
+
 
 @dataclass(frozen=True)
 class Operations:
     """What a module's operations say about it.
 
     Attributes:
-        refused: operations outside the allow-list, sorted.
+        refused: operations and attributes outside the allow-list, sorted.
         assembly: texts of inline assembly, Helion's own not counted.
         libraries: symbols of external functions that are not CUDA's libdevice.
         stores: whether anything is stored.
@@ -93,4 +103,16 @@ def inspect_operations(module: Any) -> Operations:
         stores = stores or name in _STORES
 
     module.walk(visit)
+    refused |= _find_attributes(module.str_nodebug())
     return Operations(tuple(sorted(refused)), tuple(sorted(assembly)), tuple(sorted(libraries)), stores)
+
+
+def _find_attributes(text: str) -> set[str]:
+    """Return what a printed module says to later stages of the compiler."""
+    bare = _STRINGS.sub(lambda found: found[0] if found[1] else "''", text)  # an attribute's name may be in quotes
+    found = set(_LATER_DIALECTS.findall(bare))
+    if [line.strip() for line in _MODULES.findall(bare)] != ["module {"]:
+        found.add("attributes of a module")
+    if set(_FUNCTION_ATTRIBUTES.findall(bare)) - {"{noinline = false}", "{noinline = true}"}:
+        found.add("attributes of a function")
+    return found
