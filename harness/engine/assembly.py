@@ -20,14 +20,12 @@ from harness.engine.tracing import Traced, launch_lines
 from harness.engine.worker import WorkerJob, available_cores, number, start_worker, text
 from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, HarnessError
-from harness.kernel import KernelSource, parse_facts
+from harness.kernel import MAX_CUBIN_BYTES, KernelSource, parse_facts
 from harness.policy.options import CONTROLS
 from harness.sandbox import Level, Mount, read_result, visible
 from harness.spec import Season
 from harness.target import Target
 from harness.verdict import Frame, Verdict, judge_assembly, judge_budget
-
-MAX_CUBIN_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -120,11 +118,21 @@ def _follow(
     if failure is not None:
         return failure
     if end.limit in ("cpu", "wall") or budget.spent:
-        return _judge_budget(traced, kernels, running, budget)
+        return _judge_budget(traced, costs, running, budget)
+    if end.limit in _LIMITS:
+        shape, line = launch_lines(traced, running).get(running[0], ("", 0)) if running else ("", 0)
+        frames = (Frame(line, "", ""),) if line else ()
+        return judge_assembly(f"{end.limit}_limit", _LIMITS[end.limit], shape, frames)
     if set(kernels) != set(traced.kernels):
         told = end.limit or (f"signal {end.signal}" if end.signal else f"exit code {end.code}")
         raise HarnessError(f"the assembler ended early ({told}): {end.stderr[-500:].strip() or 'no message'}")
     return None
+
+
+_LIMITS = {
+    "memory": "assembling the kernels takes more memory than there is: use smaller tiles or fewer unrolled steps",
+    "disk": "assembling the kernels takes more disk than there is: use smaller tiles or fewer unrolled steps",
+}
 
 
 def _read_kernel(scratch: Path, source: KernelSource, cost: BuildCost) -> Kernel:
