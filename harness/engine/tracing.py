@@ -13,24 +13,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.artifact import BuildCost
+from harness.artifact import MAX_SOURCE_BYTES, BuildCost
 from harness.case import Case
 from harness.engine.budget import CompileBudget
 from harness.engine.progress import Event, Listener
 from harness.engine.worker import WorkerJob, available_cores, number, start_worker, text
 from harness.engine.workspace import scratch_folder
-from harness.errors import ArtifactError
+from harness.errors import ArtifactError, WorkerError
 from harness.kernel import KernelSource, parse_kernel_source
-from harness.plan import Plan, parse_plan
+from harness.plan import Plan, TensorMeta, parse_plan, row_major
 from harness.sandbox import Exit, Level, Mount, read_result, visible
 from harness.spec import Problem
 from harness.spec.season import AdvancedControls
 from harness.submission import MAIN, Submission
 from harness.target import Target
+from harness.text import clean
+from harness.trace.failures import REASONS
 from harness.verdict import Frame, Verdict, judge_budget, judge_trace
 
-MAX_DOCUMENT_BYTES = 16 << 20
+MAX_PLAN_BYTES = 2 << 20  # in memory a document takes up to twenty times that
+MAX_KERNEL_BYTES = 8 << 20
+MAX_RESULT_BYTES = 64 << 20  # of all files together
 MAX_KERNELS = 1024
+MAX_WARNINGS = 50
 SUBMISSION_MOUNT = "/submission"
 
 
@@ -82,8 +87,8 @@ def run_trace(request: TraceRequest, budget: CompileBudget, listener: Listener) 
         if failure is not None:
             return failure
         try:
-            traced = _read_results(request, progress, end, scratch)
-        except ArtifactError as error:
+            traced = _read_results(request, progress, end, _Results(scratch))
+        except (ArtifactError, WorkerError) as error:  # no file, a link, too large: all of it the submission's doing
             return judge_trace("process_died", f"the trace left no valid result: {error}")
     listener(Event("trace", "end", f"{len(traced.kernels)} kernels", len(traced.plans), len(request.shapes)))
     return traced
@@ -137,7 +142,8 @@ def _follow(worker: WorkerJob, request: TraceRequest, listener: Listener) -> _Pr
 
 
 def _texts(items: object) -> list[str]:
-    return [item[:500] for item in items[:50] if isinstance(item, str)] if isinstance(items, list) else []
+    items = items[:MAX_WARNINGS] if isinstance(items, list) else []
+    return [clean(item[:500], lines=True) for item in items if isinstance(item, str)]
 
 
 def _find_failure(request: TraceRequest, progress: _Progress, end: Exit, budget: CompileBudget) -> Verdict | None:
@@ -151,7 +157,9 @@ def _find_failure(request: TraceRequest, progress: _Progress, end: Exit, budget:
             others = sorted(set(progress.failures) - {shape, ""})
             details = {"failed_shapes": [shape, *others]} if shape else {}
             event = progress.failures[shape]
-            return judge_trace(text(event, "reason", 64), text(event, "message"), shape, _frames(event), details)
+            reason = text(event, "reason", 64)
+            reason = reason if reason in REASONS else "process_died"  # one of its own making
+            return judge_trace(reason, text(event, "message"), shape, _frames(event), details)
     missing = [shape for shape in request.shapes if shape not in progress.costs]
     if missing:
         told = f"signal {end.signal}" if end.signal else f"exit code {end.code}"
@@ -174,41 +182,62 @@ def _frames(event: dict[str, Any]) -> tuple[Frame, ...]:
     return tuple(Frame(int(number(f, "line")), text(f, "function", 100), text(f, "text", 300)) for f in frames)
 
 
-def _read_results(request: TraceRequest, progress: _Progress, end: Exit, scratch: Path) -> Traced:
-    plans = {s: parse_plan(_read_json(scratch, f"out/plans/{s}.json")) for s in request.shapes}
+@dataclass
+class _Results:
+    """The files that the worker left, whose sizes it chose: what is read of them all is bounded."""
+
+    scratch: Path
+    left_bytes: int = MAX_RESULT_BYTES
+
+    def read(self, name: str, most_bytes: int) -> bytes:
+        content = read_result(self.scratch, name, most_bytes)
+        self.left_bytes -= len(content)
+        if self.left_bytes < 0:
+            raise ArtifactError(f"plans, kernels and sources together have more than {MAX_RESULT_BYTES >> 20} MiB")
+        return content
+
+    def read_json(self, name: str, most_bytes: int) -> Any:
+        try:
+            return json.loads(self.read(name, most_bytes))
+        except (ValueError, RecursionError):
+            raise ArtifactError(f"{name} is not JSON") from None
+
+    def read_source(self, digest: str) -> str:
+        content = self.read(f"out/sources/{digest}.py", MAX_SOURCE_BYTES)
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise ArtifactError(f"source {digest[:12]} does not hash to its name")
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ArtifactError(f"source {digest[:12]} is not UTF-8 text") from None
+
+
+def _read_results(request: TraceRequest, progress: _Progress, end: Exit, results: _Results) -> Traced:
+    plans = {s: parse_plan(results.read_json(f"out/plans/{s}.json", MAX_PLAN_BYTES)) for s in request.shapes}
     for shape, plan in plans.items():
-        if plan.shape_id != shape or len(plan.inputs) != len(request.problem.inputs):
+        if plan.shape_id != shape or not _takes_inputs(plan, request.problem, request.shapes[shape]):
             raise ArtifactError(f"the plan of {shape} is not that shape's")
     launches = [launch for plan in plans.values() for launch in plan.launches]
     keys, digests = sorted({x.kernel for x in launches}), sorted({x.source for x in launches})
     if len(keys) > MAX_KERNELS:
         raise ArtifactError(f"{len(keys)} different kernels; {MAX_KERNELS} are allowed")
-    kernels = {key: parse_kernel_source(key, _read_json(scratch, f"out/kernels/{key}.json")) for key in keys}
-    sources = {digest: _read_source(scratch, digest) for digest in digests}
+    documents = ((key, results.read_json(f"out/kernels/{key}.json", MAX_KERNEL_BYTES)) for key in keys)
+    kernels = {key: parse_kernel_source(key, document) for key, document in documents}
+    sources = {digest: results.read_source(digest) for digest in digests}
     claimed = sum(cost.cpu_s for cost in progress.costs.values())
     scale = min(1.0, end.cpu_s / claimed) if claimed else 1.0
     costs = {shape: BuildCost(round(c.cpu_s * scale, 3), c.wall_s) for shape, c in progress.costs.items()}
     rest = max(0.0, end.cpu_s - sum(cost.cpu_s for cost in costs.values()))
     wall_s = progress.imported.wall_s if progress.imported else 0.0
-    warnings = tuple(dict.fromkeys(progress.warnings))
+    warnings = tuple(dict.fromkeys(progress.warnings))[:MAX_WARNINGS]
     return Traced(plans, kernels, sources, costs, BuildCost(round(rest, 3), wall_s), warnings)
 
 
-def _read_json(scratch: Path, name: str) -> Any:
-    try:
-        return json.loads(read_result(scratch, name, MAX_DOCUMENT_BYTES))
-    except (ValueError, RecursionError):
-        raise ArtifactError(f"{name} is not JSON") from None
-
-
-def _read_source(scratch: Path, digest: str) -> str:
-    content = read_result(scratch, f"out/sources/{digest}.py", MAX_DOCUMENT_BYTES)
-    if hashlib.sha256(content).hexdigest() != digest:
-        raise ArtifactError(f"source {digest[:12]} does not hash to its name")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ArtifactError(f"source {digest[:12]} is not UTF-8 text") from None
+def _takes_inputs(plan: Plan, problem: Problem, case: Case) -> bool:
+    """Tell whether a plan takes the problem's inputs as they are: another layout would be made for it, untimed."""
+    sizes = problem.input_sizes(case.sizes)
+    wanted = [TensorMeta(s, row_major(s), spec.dtype) for s, spec in zip(sizes, problem.inputs, strict=True)]
+    return [plan.tensors[number] for number in plan.inputs] == wanted
 
 
 def launch_lines(traced: Traced, kernels: Sequence[str]) -> dict[str, tuple[str, int]]:
