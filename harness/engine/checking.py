@@ -7,6 +7,7 @@ otherwise.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Iterator
@@ -132,8 +133,9 @@ def _run_case(session: _Session, case: Case, position: int, scratch: Path) -> Ca
     try:
         return _conclude(session, result, answer, outputs)
     finally:
-        inputs.unlink(missing_ok=True)
-        outputs.unlink(missing_ok=True)
+        for path in (inputs, outputs):
+            with contextlib.suppress(OSError):  # whatever stands there now
+                path.unlink()
 
 
 def _ask(session: _Session, case: Case, position: int, sampled: bool) -> dict[str, Any]:
