@@ -9,7 +9,7 @@ from harness.board.export import board_csv, board_document, board_json
 from harness.board.history import Change, list_changes
 from harness.board.ranking import Apart, Board, Entry, rank
 from harness.board.show import render_changes, render_record, render_verdict
-from harness.board.site import Season, export_site
+from harness.board.site import SeasonFacts, export_site
 from harness.board.table import render_board
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "Board",
     "Change",
     "Entry",
-    "Season",
+    "SeasonFacts",
     "board_csv",
     "board_document",
     "board_json",

@@ -146,7 +146,10 @@ def _case_row(name: str, case: CaseRecord) -> Row:
         f"{microseconds(timing.low_us)} to {microseconds(timing.high_us)}" if timing else "",
         percent(timing.percent_of_floor / 100) if timing and timing.percent_of_floor else "",
         seconds(case.seconds),
-        Text(clean(case.message or case.reason) if case.status not in ("passed", "failed") else "", "dim"),
+        Text(
+            clean(case.message or case.reason.replace("_", " ")) if case.status not in ("passed", "failed") else "",
+            "dim",
+        ),
     ]
 
 

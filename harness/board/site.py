@@ -36,7 +36,7 @@ LATEST = 25
 
 
 @dataclass(frozen=True)
-class Season:
+class SeasonFacts:
     """What the pages say of the season; everything but its name may be empty.
 
     Attributes:
@@ -54,7 +54,7 @@ class Season:
 
 
 def export_site(
-    records: Sequence[Record], directory: Path, season: Season, *, generated: str | None = None
+    records: Sequence[Record], directory: Path, season: SeasonFacts, *, generated: str | None = None
 ) -> tuple[Path, ...]:
     """Write the site into a folder and return the files written. Other files in the folder are left alone.
 
@@ -78,7 +78,7 @@ def export_site(
     return tuple(directory / name for name in pages)
 
 
-def render_site(records: Sequence[Record], season: Season, *, generated: str) -> dict[str, str]:
+def render_site(records: Sequence[Record], season: SeasonFacts, *, generated: str) -> dict[str, str]:
     """Return the site's files: contents by their names, relative to its folder."""
     newest_first = sorted(records, key=lambda record: record.id, reverse=True)
     boards = _rank_boards(newest_first, season)
@@ -123,7 +123,7 @@ def slug(name: str) -> str:
     return safe if safe == name else f"{safe or 'x'}-{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
 
 
-def _rank_boards(records: Sequence[Record], season: Season) -> list[Board]:
+def _rank_boards(records: Sequence[Record], season: SeasonFacts) -> list[Board]:
     order = {name: i for i, name in enumerate(season.titles)}
     keys = sorted(
         {(record.problem, record.target, record.division) for record in records},
@@ -150,7 +150,7 @@ def _describe_record(record: Record, board: Board, history: Sequence[Record]) ->
     }
 
 
-def _make_environment(season: Season, generated: str) -> Environment:
+def _make_environment(season: SeasonFacts, generated: str) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -61,7 +61,7 @@ def command(
 
 
 def _export(folder: Path, workspace: Workspace) -> int:
-    from harness.board.site import Season, export_site
+    from harness.board.site import SeasonFacts, export_site
     from harness.spec import find_problem, load_season
     from harness.store import open_store
     from harness.target import load_target, target_names
@@ -70,7 +70,7 @@ def _export(folder: Path, workspace: Workspace) -> int:
     titles = {name: find_problem(workspace.root, name).title for name in spec.problems}
     deadlines = dict.fromkeys(titles, spec.closes.isoformat()) if spec.closes else {}
     noise = {name: target.noise for name in target_names() if (target := load_target(name)).noise is not None}
-    season = Season(spec.title, titles, deadlines, noise)
+    season = SeasonFacts(spec.title, titles, deadlines, noise)
     files = export_site(open_store(workspace.database).records(), folder, season)
     print(f"{len(files)} files written: open {folder / 'index.html'}", file=sys.stderr)
     return 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import random
 
-from harness.board.site import Season
+from harness.board.site import SeasonFacts
 from harness.store.record import CaseRecord, KernelRecord, Record, StageRecord, TracebackLine, VerdictRecord
 from tests.store.samples import checked, incorrect, passed, submitted
 
-SEASON = Season(
+SEASON = SeasonFacts(
     name="Helion season, spring 2027",
     titles={
         "chunk_fwd_h": "Gated DeltaNet, chunk-wise state pass",

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from harness.board.site import Season, export_site, record_page, render_site, slug
+from harness.board.site import SeasonFacts, export_site, record_page, render_site, slug
 from harness.errors import UsageError
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import SEASON, make_season
@@ -167,7 +167,7 @@ def test_export_into_a_file_is_refused(tmp_path):
 
 
 def test_a_site_without_records_or_details():
-    files = render_site([], Season("Quiet season"), generated=NOW)
+    files = render_site([], SeasonFacts("Quiet season"), generated=NOW)
     assert set(files) == {"index.html", "style.css"}
     assert "0 teams, 0 submissions" in files["index.html"]
 
