@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from harness.engine.progress import Event, Listener, ignore
 
-TITLES = {"trace": "trace", "assemble": "assemble", "check": "check on CPU", "record": "record"}
+TITLES = {"trace": "trace", "assemble": "assemble", "check": "check on CPU", "replay": "replay on GPU"}
 
 
 @contextlib.contextmanager

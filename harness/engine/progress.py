@@ -11,7 +11,7 @@ class Event:
     """One thing that happened in a stage.
 
     Attributes:
-        stage: "trace", "assemble", "replay", ...
+        stage: "trace", "assemble", "check" (on the CPU) or "replay" (on a GPU).
         state: "start", "advance" or "end".
         text: a few words: the case, the kernel, the result.
         done, total: how far the stage is, where that can be counted.

@@ -1,0 +1,26 @@
+"""Progress: every stage that the engine tells of has a title, on a terminal and in a log."""
+
+import re
+from pathlib import Path
+
+import harness.engine
+from harness.cli.progress import TITLES, show_progress
+from harness.engine.progress import Event
+
+ENGINE = Path(harness.engine.__file__).parent
+STAGES = {stage for path in ENGINE.glob("*.py") for stage in re.findall(r"Event\(\"(\w+)\"", path.read_text())}
+
+
+def test_every_stage_has_a_title():
+    assert set(TITLES) == STAGES
+
+
+def test_a_log_has_a_line_for_what_advances_and_ends(capsys):
+    with show_progress(quiet=False) as listener:
+        for stage in sorted(STAGES):
+            listener(Event(stage, "start", total=2))
+            listener(Event(stage, "advance", "one", 1, 2))
+            listener(Event(stage, "end", "all of it"))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 * len(STAGES)
+    assert all("one" in line or "all of it" in line for line in lines)
