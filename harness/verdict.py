@@ -55,7 +55,7 @@ class Verdict:
 
     Attributes:
         kind: the word.
-        stage: where it was decided: source, trace, policy, assemble, replay, judge.
+        stage: where it was decided: source, trace, policy, assemble, replay, judge; engine for our own faults.
         reason: a code that tools can count on.
         message: what happened and what to do, in sentences for the author.
         case: id of the case or shape at fault, "" if none.
@@ -110,27 +110,30 @@ def judge_budget(
     shapes: Sequence[str],
     budget_s: float,
     spent_s: float,
+    wall_s: float | None = None,
 ) -> Verdict:
     """Return the verdict on a build whose compile budget is spent: what was done, what ran, what was left.
 
     Args:
         stage: "trace" or "assemble".
         done: CPU-seconds of each shape that was finished.
-        running: shapes being worked on when it was stopped.
+        running: shapes being worked on when it was stopped, or what else was.
         shapes: every shape, in order.
         budget_s: CPU-seconds allowed.
         spent_s: CPU-seconds used.
+        wall_s: the backstop in wall time, where that is what ran out.
     """
     left = [shape for shape in shapes if shape not in done and shape not in running]
-    slowest = max(done, key=lambda shape: done[shape], default="")
+    allowed = f"compile budget of {budget_s:g} CPU-seconds" if wall_s is None else f"backstop of {wall_s:g} s wall time"
+    looping = wall_s is not None or (len(left) == len(shapes))  # it waits, or no shape was even begun
+    advice = "Is there an endless loop?" if looping else "Use fewer or simpler configs, or smaller tiles."
     message = (
-        f"the compile budget of {budget_s:g} CPU-seconds is spent ({spent_s:.0f} s used): {len(done)} of {len(shapes)} "
-        f"shapes done, {', '.join(running) or 'none'} running, {len(left)} left"
-        + (f"; the slowest took {done[slowest]:.1f} s ({slowest})" if slowest else "")
-        + ". Use fewer or simpler configs, or smaller tiles"
+        f"the {allowed} is spent ({spent_s:.0f} CPU-seconds used), {len(done)} of {len(shapes)} shapes done. {advice}"
+        f"\ndone: {', '.join(f'{shape} {cpu_s:.1f} s' for shape, cpu_s in done.items()) or 'none'}"
+        f"\nrunning: {', '.join(running) or 'none'}\nleft: {', '.join(left) or 'none'}"
     )
     details = {"done": dict(done), "running": list(running), "left": left, "budget_s": budget_s, "spent_s": spent_s}
-    case = running[0] if running else ""
+    case = running[0] if running and running[0] in shapes else ""
     return Verdict(Kind.COMPILE_BUDGET_EXCEEDED, stage, "budget_spent", message, case, (), details)
 
 
@@ -163,8 +166,8 @@ def judge_replay(reason: str, message: str, case: str, details: Mapping[str, Any
 
 
 def judge_checked(passed: int, total: int, why_not: str = "") -> Verdict:
-    """Return CHECKED if every case passed, else BUILT with how many did and why not more."""
-    if passed == total:
+    """Return CHECKED if every test case of the suite passed, else BUILT with how many did and why not more."""
+    if passed == total > 0:
         message = f"all {total} test cases pass on the CPU; unranked: ranking needs a replay on a GPU of the season"
         return Verdict(Kind.CHECKED, "judge", "checked", message)
     message = f"built; {passed} of {total} test cases checked on the CPU: {why_not}"

@@ -92,4 +92,5 @@ def resolve(options: Options) -> tuple[Workspace, Any]:
         portable=options.portable,
         level=best_level().level,
         toolchain=toolchain,
+        suite=options.suite,
     )

@@ -62,7 +62,7 @@ def run_assembly(
         for source in missing:
             cache.save(kernels[source.key])
     if budget.spent:
-        return _judge_budget(traced, kernels, [], budget)
+        return _judge_budget(traced, costs, [], budget)
     listener(Event("assemble", "end", f"{len(missing)} assembled, {len(cached)} from the cache"))
     return Assembled(kernels, costs, cached)
 
@@ -150,8 +150,13 @@ def _judge_failure(event: dict[str, Any], key: str, traced: Traced) -> Verdict:
     return judge_assembly(text(event, "reason", 64), text(event, "message"), shape, frames)
 
 
-def _judge_budget(traced: Traced, kernels: Mapping[str, Kernel], running: list[str], budget: CompileBudget) -> Verdict:
-    ready = {s for s, plan in traced.plans.items() if all(x.kernel in kernels for x in plan.launches)}
-    done = {shape: traced.costs[shape].cpu_s for shape in traced.plans if shape in ready}
+def _judge_budget(traced: Traced, costs: Mapping[str, BuildCost], running: list[str], budget: CompileBudget) -> Verdict:
+    used = {shape: {launch.kernel for launch in plan.launches} for shape, plan in traced.plans.items()}
+    done = {
+        shape: traced.costs[shape].cpu_s + sum(costs[key].cpu_s for key in sorted(keys))
+        for shape, keys in used.items()
+        if keys <= set(costs)
+    }
     compiling = sorted({shape for shape, _ in launch_lines(traced, running).values()})
-    return judge_budget("assemble", done, compiling, list(traced.plans), budget.cpu_s, budget.spent_cpu_s)
+    wall_s = budget.wall_s if budget.left_cpu_s > 0 else None
+    return judge_budget("assemble", done, compiling, list(traced.plans), budget.cpu_s, budget.spent_cpu_s, wall_s)

@@ -1,17 +1,20 @@
 """The build: trace, policy, assembly, artifact. Nothing is compiled twice for the same inputs.
 
 An artifact's address covers everything that its content depends on: the submission's folder, the problem's version, the
-target, the toolchain, the division's rules and the shapes. What was built before is loaded instead, with its original
-cost.
+target, the toolchain, the division's rules, the sandbox's level and the shapes. What was built before is loaded
+instead, with its original cost.
 """
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.artifact import Artifact, Manifest, artifact_key, load_artifact, save_artifact
-from harness.case import Case
+from harness.case import DEFAULT_SUITE, Case
 from harness.engine.assembly import Assembled, run_assembly
 from harness.engine.budget import CompileBudget
 from harness.engine.kernel_cache import KernelCache
@@ -26,8 +29,8 @@ from harness.sandbox import Level
 from harness.spec import Problem, Season
 from harness.submission import Submission, find_source_fault
 from harness.target import Target
-from harness.toolchain import EVALUATOR_VERSION, fingerprint
-from harness.verdict import Frame, Verdict, judge_policy, judge_replay, judge_source
+from harness.toolchain import fingerprint
+from harness.verdict import Frame, Verdict, judge_budget, judge_policy, judge_replay, judge_source
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class BuildRequest:
     portable: bool
     level: Level
     toolchain: Mapping[str, str]
+    suite: str = DEFAULT_SUITE
 
     @property
     def shapes(self) -> dict[str, Case]:
@@ -51,6 +55,11 @@ class BuildRequest:
         for case in self.cases:
             shapes.setdefault(case.shape_id, case)
         return shapes
+
+    @property
+    def controls(self) -> dict[str, list[str]]:
+        """The season's advanced controls: by id, where they are expected and what they hold."""
+        return {item.id: [item.path, item.sha256] for item in self.season.advanced_controls}
 
     @property
     def key(self) -> str:
@@ -65,7 +74,8 @@ class BuildRequest:
                 "toolchain": fingerprint(self.toolchain),
                 "division": self.division,
                 "portable": self.portable,
-                "controls": [item.sha256 for item in self.season.advanced_controls],
+                "controls": self.controls,
+                "sandbox": self.level.value,
                 "shapes": sorted(self.shapes),
             }
         )
@@ -86,15 +96,29 @@ def run_build(request: BuildRequest, workspace: Workspace, listener: Listener) -
     if fault is not None:
         frames = (Frame(fault.line, "", fault.text),) if fault.line else ()
         return judge_source(fault.reason, fault.message, frames)
-    folder = workspace.artifacts / request.key
-    if folder.exists():
-        try:
-            artifact = load_artifact(folder)
-            listener(Event("assemble", "end", f"built before ({len(artifact.kernels)} kernels)"))
-            return Built(artifact, reused=True, cached=frozenset(artifact.kernels))
-        except ArtifactError:
-            pass  # damaged on disk: build it again
-    return _build(request, workspace, listener)
+    artifact = _load_built(workspace.artifacts / request.key, request.key)
+    if artifact is None:
+        return _build(request, workspace, listener)
+    budget_s, spent_s = request.season.budgets.compile_cpu_s, artifact.manifest.cpu_s
+    if spent_s > budget_s:  # built under a larger one
+        done = {shape: cost.cpu_s for shape, cost in artifact.manifest.shapes.items()}
+        return judge_budget("assemble", done, [], list(done), budget_s, spent_s)
+    listener(Event("assemble", "end", f"built before ({len(artifact.kernels)} kernels)"))
+    return Built(artifact, reused=True, cached=frozenset(artifact.kernels))
+
+
+def _load_built(folder: Path, key: str) -> Artifact | None:
+    """Return the artifact that was built before; one that is damaged on disk is removed, to be built again."""
+    if not folder.exists():
+        return None
+    try:
+        artifact = load_artifact(folder)
+        if artifact.manifest.key == key:
+            return artifact
+    except ArtifactError:
+        pass
+    shutil.rmtree(folder, ignore_errors=True)
+    return None
 
 
 def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> Built | Verdict:
@@ -110,9 +134,7 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
     verdict = _check_traced(request, traced)
     if verdict is not None:
         return verdict
-    cache = KernelCache(
-        workspace.kernels / f"{fingerprint(request.toolchain)}-{EVALUATOR_VERSION}-{request.target.architecture}"
-    )
+    cache = KernelCache(workspace.kernels / _cache_name(request))
     assembled = run_assembly(traced, request.target, request.season, request.level, cache, budget, listener)
     if isinstance(assembled, Verdict):
         return assembled
@@ -122,6 +144,12 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
     artifact = _make_artifact(request, traced, assembled)
     _keep(artifact, workspace)
     return Built(artifact, reused=False, cached=assembled.cached)
+
+
+def _cache_name(request: BuildRequest) -> str:
+    """Name what kernels depend on beside their IR and options; an option names the season's controls by id only."""
+    controls = hashlib.sha256(repr(sorted(request.controls.items())).encode()).hexdigest()[:8]
+    return f"{fingerprint(request.toolchain)}-{request.target.architecture}-{controls}"
 
 
 def _check_traced(request: BuildRequest, traced: Traced) -> Verdict | None:

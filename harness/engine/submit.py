@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from harness.artifact import Artifact
-from harness.case import Case
+from harness.case import load_cases
 from harness.engine.build import BuildRequest, Built, run_build
 from harness.engine.checking import CaseResult, run_check
 from harness.engine.machine import describe_machine
@@ -21,6 +21,7 @@ from harness.engine.progress import Listener
 from harness.engine.report import report_build, report_case, report_kernels, report_unrun, report_verdict
 from harness.engine.workspace import Workspace
 from harness.errors import HarnessError
+from harness.sandbox import Level
 from harness.store import Record, StageRecord, Store, new_record_id, utc_now
 from harness.toolchain import EVALUATOR_VERSION
 from harness.verdict import Kind, Verdict, judge_checked, judge_replay
@@ -101,25 +102,30 @@ def _evaluate(
         return built
     evaluation.built = built
     if not check:
-        return judge_checked(0, len(_tests(request.cases)), "the check was not asked for")
+        return judge_checked(0, _count_tests(request), "the check was not asked for")
     with evaluation.stage("check"):
         folder = workspace.artifacts / built.artifact.manifest.key
         evaluation.results = run_check(
             folder, request.problem, request.cases, request.season, request.level, full, listener
         )
-    return judge_results(evaluation.results)
+    return judge_results(evaluation.results, _count_tests(request))
 
 
-def judge_results(results: tuple[CaseResult, ...]) -> Verdict:
-    """Return the verdict on what the check gave: the first failure decides, else how many tests passed."""
+def judge_results(results: tuple[CaseResult, ...], wanted: int) -> Verdict:
+    """Return the verdict on what the check gave: the first failure decides, else how many tests passed.
+
+    Args:
+        results: of the cases that were chosen.
+        wanted: how many test cases the suite has.
+    """
     for result in results:
         if result.status == "failed":
             return judge_replay(result.reason, _explain(result), result.case.id, _details(result))
     tests = [result for result in results if result.case.role == "test"]
     passed = [result for result in tests if result.status == "passed"]
     missing = next((result for result in tests if result.status != "passed"), None)
-    why = f"{missing.case.id}: {missing.message}" if missing else ""
-    return judge_checked(len(passed), len(tests), why)
+    why = f"{missing.case.id}: {missing.message}" if missing else "the others were not chosen"
+    return judge_checked(len(passed), wanted, why)
 
 
 def _explain(result: CaseResult) -> str:
@@ -136,8 +142,8 @@ def _details(result: CaseResult) -> dict[str, object]:
     return details
 
 
-def _tests(cases: tuple[Case, ...]) -> list[Case]:
-    return [case for case in cases if case.role == "test"]
+def _count_tests(request: BuildRequest) -> int:
+    return sum(case.role == "test" for case in load_cases(request.problem, request.suite))
 
 
 def _judge_ours(error: Exception) -> Verdict:
@@ -194,8 +200,17 @@ def _close_record(record: Record, request: BuildRequest, evaluation: _Evaluation
 
 
 def _why_unranked(request: BuildRequest, verdict: Verdict) -> str | None:
-    if verdict.kind is Kind.PASSED:
-        return "built with --portable: keys that the target lacks were dropped" if request.portable else None
-    if verdict.kind in (Kind.CHECKED, Kind.BUILT):
+    """Return what keeps an accepted record off the ranking; None if nothing does, or if it fell short anyway."""
+    if verdict.kind not in (Kind.PASSED, Kind.CHECKED, Kind.BUILT):
+        return None
+    if request.portable:
+        return "built with --portable: keys that the target lacks were dropped"
+    entry = request.season.problems.get(request.problem.name)
+    if entry is None or request.suite not in entry.suites:
+        return f"suite {request.suite} is for comparison only"
+    if verdict.kind is not Kind.PASSED:
         return "checked on a CPU: ranking needs a replay on a GPU of the season"
+    levels = list(Level)  # the best first
+    if levels.index(request.level) > levels.index(Level(request.season.sandbox)):
+        return f"sandbox level {request.level}: the season asks for {request.season.sandbox} (see `harness doctor`)"
     return None

@@ -149,7 +149,10 @@ def _texts(items: object) -> list[str]:
 def _find_failure(request: TraceRequest, progress: _Progress, end: Exit, budget: CompileBudget) -> Verdict | None:
     if end.limit in ("cpu", "wall"):
         done = {shape: cost.cpu_s for shape, cost in progress.costs.items()}
-        return judge_budget("trace", done, progress.running, list(request.shapes), budget.cpu_s, budget.spent_cpu_s)
+        running = progress.running if progress.imported else ["the import of submission.py"]
+        wall_s = budget.wall_s if end.limit == "wall" else None
+        shapes = list(request.shapes)
+        return judge_budget("trace", done, running, shapes, budget.cpu_s, budget.spent_cpu_s, wall_s)
     if end.limit is not None:
         return judge_trace(f"{end.limit}_limit", _LIMITS.get(end.limit, f"the trace was stopped: {end.limit}"))
     for shape in ("", *request.shapes):
