@@ -15,8 +15,8 @@ from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget, Language
 from triton.compiler.compiler import make_backend
 
-from harness.assemble.cubin import read_resources
-from harness.assemble.operations import inspect_operations
+from harness.assemble.cubin import Resources, read_resources
+from harness.assemble.operations import Operations, inspect_operations
 from harness.kernel import KernelFacts, Option
 
 COMPILER_OPTIONS = frozenset(
@@ -50,24 +50,35 @@ def assemble_ttir(
     knobs.compilation.disable_line_info = True
     started = time.process_time()
     backend = make_backend(GPUTarget("cuda", architecture, 32))
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    module = ir.parse_mlir_module(str(path), context)
-    module.context = context
+    module = _parse_module(path, backend)
     operations = inspect_operations(module)
     if operations.refused or operations.libraries:
         raise RefusedIRError(", ".join((*operations.refused, *operations.libraries)))
     parsed = backend.parse_options(dict(options) | ({"ptx_options": ptx_options} if ptx_options else {}))
     metadata: dict[str, Any] = dict(parsed.__dict__)
-    name = module.get_entry_func_name()
-    params = tuple(module.get_function_signature(module.get_function(name)))
+    params = tuple(module.get_function_signature(module.get_function(module.get_entry_func_name())))
     stages: dict[str, Any] = {}
     backend.add_stages(stages, parsed, Language.TRITON)
     for stage in ("ttgir", "llir", "ptx", "cubin"):
         module = stages[stage](module, metadata)
     resources = read_resources(module, metadata["name"])
-    return module, KernelFacts(
+    return module, _gather_facts(metadata, params, operations, resources, time.process_time() - started)
+
+
+def _parse_module(path: Path, backend: Any) -> Any:
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = ir.parse_mlir_module(str(path), context)
+    module.context = context  # Triton's stages look for it there
+    return module
+
+
+def _gather_facts(
+    metadata: dict[str, Any], params: tuple[str, ...], operations: Operations, resources: Resources, cpu_s: float
+) -> KernelFacts:
+    """Return what a launch needs: from the compiler's metadata, which warp specialisation changes, and the cubin."""
+    return KernelFacts(
         name=metadata["name"],
         params=params,
         threads=metadata["num_warps"] * 32,
@@ -88,5 +99,5 @@ def assemble_ttir(
         descriptors=tuple(metadata.get("tensordesc_meta") or ()),
         assembly=operations.assembly,
         stores=operations.stores,
-        cpu_s=round(time.process_time() - started, 3),
+        cpu_s=round(cpu_s, 3),
     )
