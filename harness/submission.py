@@ -19,6 +19,7 @@ from harness.errors import SubmissionError, UsageError
 
 MAIN = "submission.py"
 MAX_FILE_BYTES = 1 << 20
+MAX_MAIN_BYTES = 256 << 10  # it is parsed here, by a parser that can take a thousand times that
 MAX_FOLDER_BYTES = 8 << 20
 MAX_FILES = 64
 
@@ -128,6 +129,8 @@ def load_submission(path: Path, team: str) -> Submission:
     if path.is_dir():
         path = path / MAIN
     content = _read_regular(path)
+    if len(content) > MAX_MAIN_BYTES:
+        raise SubmissionError(f"{path} has {len(content):,} bytes; {MAX_MAIN_BYTES:,} are allowed")
     files = {MAIN: content}
     if path.name == MAIN:
         files |= _read_folder(path.parent)

@@ -120,7 +120,7 @@ def _follow(
     if end.limit in ("cpu", "wall") or budget.spent:
         return _judge_budget(traced, costs, running, budget)
     if end.limit in _LIMITS:
-        shape, line = launch_lines(traced, running).get(running[0], ("", 0)) if running else ("", 0)
+        shape, line = launch_lines(traced.plans, running).get(running[0], ("", 0)) if running else ("", 0)
         frames = (Frame(line, "", ""),) if line else ()
         return judge_assembly(f"{end.limit}_limit", _LIMITS[end.limit], shape, frames)
     if set(kernels) != set(traced.kernels):
@@ -145,7 +145,7 @@ def _read_kernel(scratch: Path, source: KernelSource, cost: BuildCost) -> Kernel
 
 
 def _judge_failure(event: dict[str, Any], key: str, traced: Traced) -> Verdict:
-    shape, line = launch_lines(traced, [key]).get(key, ("", 0))
+    shape, line = launch_lines(traced.plans, [key]).get(key, ("", 0))
     frames = (Frame(line, "", ""),) if line else ()
     return judge_assembly(text(event, "reason", 64), text(event, "message"), shape, frames)
 
@@ -157,6 +157,6 @@ def _judge_budget(traced: Traced, costs: Mapping[str, BuildCost], running: list[
         for shape, keys in used.items()
         if keys <= set(costs)
     }
-    compiling = sorted({shape for shape, _ in launch_lines(traced, running).values()})
+    compiling = sorted({shape for shape, _ in launch_lines(traced.plans, running).values()})
     wall_s = budget.wall_s if budget.left_cpu_s > 0 else None
     return judge_budget("assemble", done, compiling, list(traced.plans), budget.cpu_s, budget.spent_cpu_s, wall_s)

@@ -19,18 +19,16 @@ from harness.engine.assembly import Assembled, run_assembly
 from harness.engine.budget import CompileBudget
 from harness.engine.kernel_cache import KernelCache
 from harness.engine.progress import Event, Listener
-from harness.engine.tracing import Traced, TraceRequest, launch_lines, run_trace
+from harness.engine.rules import check_kernels, check_plans
+from harness.engine.tracing import Traced, TraceRequest, run_trace
 from harness.engine.workspace import Workspace, disk_error
 from harness.errors import ArtifactError
-from harness.plan import LaunchStep, Plan
-from harness.policy import Violation, check_options, check_plan
-from harness.replay.form import Form, check_form
 from harness.sandbox import Level
 from harness.spec import Problem, Season
 from harness.submission import Submission, find_source_fault
 from harness.target import Target
 from harness.toolchain import fingerprint
-from harness.verdict import Frame, Verdict, judge_budget, judge_policy, judge_replay, judge_source
+from harness.verdict import Frame, Verdict, judge_budget, judge_source
 
 
 @dataclass(frozen=True)
@@ -99,6 +97,9 @@ def run_build(request: BuildRequest, workspace: Workspace, listener: Listener) -
     artifact = _load_built(workspace.artifacts / request.key, request.key)
     if artifact is None:
         return _build(request, workspace, listener)
+    verdict = _check_built(request, artifact)
+    if verdict is not None:
+        return verdict
     budget_s, spent_s = request.season.budgets.compile_cpu_s, artifact.manifest.cpu_s
     if spent_s > budget_s:  # built under a larger one
         done = {shape: cost.cpu_s for shape, cost in artifact.manifest.shapes.items()}
@@ -121,6 +122,12 @@ def _load_built(folder: Path, key: str) -> Artifact | None:
     return None
 
 
+def _check_built(request: BuildRequest, artifact: Artifact) -> Verdict | None:
+    """Hold an artifact against the rules of today: they may be others than when it was built."""
+    sources = {key: kernel.source for key, kernel in artifact.kernels.items()}
+    return check_plans(request, artifact.plans, sources) or check_kernels(request, artifact.plans, artifact.kernels)
+
+
 def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> Built | Verdict:
     budgets = request.season.budgets
     budget = CompileBudget(budgets.compile_cpu_s, budgets.compile_wall_s)
@@ -131,14 +138,14 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
     traced = run_trace(trace, budget, listener)
     if isinstance(traced, Verdict):
         return traced
-    verdict = _check_traced(request, traced)
+    verdict = check_plans(request, traced.plans, traced.kernels)
     if verdict is not None:
         return verdict
     cache = KernelCache(workspace.kernels / _cache_name(request))
     assembled = run_assembly(traced, request.target, request.season, request.level, cache, budget, listener)
     if isinstance(assembled, Verdict):
         return assembled
-    verdict = _check_assembled(request, traced, assembled)
+    verdict = check_kernels(request, traced.plans, assembled.kernels)
     if verdict is not None:
         return verdict
     artifact = _make_artifact(request, traced, assembled)
@@ -150,62 +157,6 @@ def _cache_name(request: BuildRequest) -> str:
     """Name what kernels depend on beside their IR and options; an option names the season's controls by id only."""
     controls = hashlib.sha256(repr(sorted(request.controls.items())).encode()).hexdigest()[:8]
     return f"{fingerprint(request.toolchain)}-{request.target.architecture}-{controls}"
-
-
-def _check_traced(request: BuildRequest, traced: Traced) -> Verdict | None:
-    """Hold the returned tensors' form, plans and launch options against the rules, before anything is compiled."""
-    controls = frozenset(item.id for item in request.season.advanced_controls)
-    buffers = tuple(i for i, tensor in enumerate(request.problem.inputs) if tensor.buffer)
-    for shape, plan in traced.plans.items():
-        forms = [Form(t.dtype, t.shape, t.strides) for t in (plan.tensors[n] for n in plan.outputs)]
-        judgement = check_form(request.problem, request.shapes[shape].sizes, forms, plan.output_kind)
-        if judgement is not None:
-            return judge_replay(str(judgement.reason), judgement.message, shape)
-        violations = list(check_plan(plan, request.division, buffers))
-        for launch in plan.launches:
-            violations += check_options(dict(traced.kernels[launch.kernel].options), controls, launch.line)
-        if violations:
-            return _judge_violation(violations[0], shape, request.submission)
-    return None
-
-
-def _check_assembled(request: BuildRequest, traced: Traced, assembled: Assembled) -> Verdict | None:
-    """Hold what the compiler found in the IR against the division and against the plans' launches."""
-    lines = launch_lines(traced, list(assembled.kernels))
-    for key, kernel in assembled.kernels.items():
-        shape, line = lines[key]
-        if kernel.facts.assembly and request.division == "closed":
-            message = (
-                f"kernel {kernel.facts.name} holds inline assembly ({kernel.facts.assembly[0][:80]!r}): the closed "
-                "division takes Helion's own operations only"
-            )
-            return _judge_violation(Violation("inline_assembly", message, line), shape, request.submission)
-    for shape, plan in traced.plans.items():
-        for launch in plan.launches:
-            fault = _find_mismatch(launch, plan, assembled.kernels[launch.kernel].facts.params)
-            if fault:
-                return _judge_violation(Violation("launch_mismatch", fault, launch.line), shape, request.submission)
-    return None
-
-
-def _find_mismatch(launch: LaunchStep, plan: Plan, params: tuple[str, ...]) -> str | None:
-    """Compare a launch's arguments with the compiled kernel's parameters: the plan may claim what it likes."""
-    given = [a.type for a in launch.args if a.type != "constexpr"]
-    if any(kind.startswith("tensordesc") for kind in given):
-        return None  # one descriptor becomes several parameters; the runner expands and compares them
-    if len(given) != len(params):
-        return f"{launch.function} is launched with {len(given)} arguments; its code takes {len(params)}"
-    for kind, param in zip(given, params, strict=True):
-        if kind.startswith("*") != param.startswith("*"):
-            return f"{launch.function} is launched with {kind} where its code takes {param}"
-    return None
-
-
-def _judge_violation(violation: Violation, shape: str, submission: Submission) -> Verdict:
-    lines = submission.source.splitlines()
-    text = lines[violation.line - 1].strip() if 0 < violation.line <= len(lines) else ""
-    frames = (Frame(violation.line, "", text),) if violation.line else ()
-    return judge_policy(violation.reason, violation.message, shape, frames)
 
 
 def _make_artifact(request: BuildRequest, traced: Traced, assembled: Assembled) -> Artifact:

@@ -21,7 +21,7 @@ from harness.engine.worker import WorkerJob, available_cores, number, start_work
 from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, WorkerError
 from harness.kernel import KernelSource, parse_kernel_source
-from harness.plan import Plan, TensorMeta, parse_plan, row_major
+from harness.plan import Plan, parse_plan
 from harness.sandbox import Exit, Level, Mount, read_result, visible
 from harness.spec import Problem
 from harness.spec.season import AdvancedControls
@@ -218,7 +218,7 @@ class _Results:
 def _read_results(request: TraceRequest, progress: _Progress, end: Exit, results: _Results) -> Traced:
     plans = {s: parse_plan(results.read_json(f"out/plans/{s}.json", MAX_PLAN_BYTES)) for s in request.shapes}
     for shape, plan in plans.items():
-        if plan.shape_id != shape or not _takes_inputs(plan, request.problem, request.shapes[shape]):
+        if plan.shape_id != shape or len(plan.inputs) != len(request.problem.inputs):
             raise ArtifactError(f"the plan of {shape} is not that shape's")
     launches = [launch for plan in plans.values() for launch in plan.launches]
     keys, digests = sorted({x.kernel for x in launches}), sorted({x.source for x in launches})
@@ -236,17 +236,10 @@ def _read_results(request: TraceRequest, progress: _Progress, end: Exit, results
     return Traced(plans, kernels, sources, costs, BuildCost(round(rest, 3), wall_s), warnings)
 
 
-def _takes_inputs(plan: Plan, problem: Problem, case: Case) -> bool:
-    """Tell whether a plan takes the problem's inputs as they are: another layout would be made for it, untimed."""
-    sizes = problem.input_sizes(case.sizes)
-    wanted = [TensorMeta(s, row_major(s), spec.dtype) for s, spec in zip(sizes, problem.inputs, strict=True)]
-    return [plan.tensors[number] for number in plan.inputs] == wanted
-
-
-def launch_lines(traced: Traced, kernels: Sequence[str]) -> dict[str, tuple[str, int]]:
+def launch_lines(plans: Mapping[str, Plan], kernels: Sequence[str]) -> dict[str, tuple[str, int]]:
     """Return for each kernel the first shape that launches it, and the submission's line."""
     found: dict[str, tuple[str, int]] = {}
-    for shape, plan in traced.plans.items():
+    for shape, plan in plans.items():
         for launch in plan.launches:
             if launch.kernel in kernels:
                 found.setdefault(launch.kernel, (shape, launch.line))

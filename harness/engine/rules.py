@@ -1,0 +1,92 @@
+"""The rules, applied to what a build made: plans and kernels against the problem, the division and the season.
+
+Pure, and hostile data all of it: a plan and a kernel's IR come from the submission's process. A build is held against
+the rules when it is made, and again whenever it is taken from where it was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from harness.artifact import Kernel
+from harness.case import Case
+from harness.engine.tracing import launch_lines
+from harness.kernel import KernelSource
+from harness.plan import LaunchStep, Plan, TensorMeta, row_major
+from harness.policy import Violation, check_options, check_plan
+from harness.replay.form import Form, check_form
+from harness.spec import Problem
+from harness.submission import Submission
+from harness.verdict import Frame, Verdict, judge_policy, judge_replay
+
+if TYPE_CHECKING:
+    from harness.engine.build import BuildRequest
+
+
+def check_plans(
+    request: BuildRequest, plans: Mapping[str, Plan], sources: Mapping[str, KernelSource]
+) -> Verdict | None:
+    """Hold plans against the rules, before anything is compiled: tensors' forms, host program, launch options."""
+    controls = frozenset(item.id for item in request.season.advanced_controls)
+    buffers = tuple(i for i, tensor in enumerate(request.problem.inputs) if tensor.buffer)
+    for shape, plan in plans.items():
+        if not _takes_inputs(plan, request.problem, request.shapes[shape]):
+            message = "the plan takes other inputs than the problem has: shape, dtype and layout are not its to choose"
+            return judge_policy("input_form", message, shape)
+        forms = [Form(t.dtype, t.shape, t.strides) for t in (plan.tensors[n] for n in plan.outputs)]
+        judgement = check_form(request.problem, request.shapes[shape].sizes, forms, plan.output_kind)
+        if judgement is not None:
+            return judge_replay(str(judgement.reason), judgement.message, shape)
+        violations = list(check_plan(plan, request.division, buffers))
+        for launch in plan.launches:
+            violations += check_options(dict(sources[launch.kernel].options), controls, launch.line)
+        if violations:
+            return _judge_violation(violations[0], shape, request.submission)
+    return None
+
+
+def _takes_inputs(plan: Plan, problem: Problem, case: Case) -> bool:
+    """Tell whether a plan takes the problem's inputs as they are: another layout would be made for it, untimed."""
+    sizes = problem.input_sizes(case.sizes)
+    wanted = [TensorMeta(s, row_major(s), spec.dtype) for s, spec in zip(sizes, problem.inputs, strict=True)]
+    return [plan.tensors[number] for number in plan.inputs] == wanted
+
+
+def check_kernels(request: BuildRequest, plans: Mapping[str, Plan], kernels: Mapping[str, Kernel]) -> Verdict | None:
+    """Hold what the compiler found in the IR against the division and against the plans' launches."""
+    lines = launch_lines(plans, list(kernels))
+    for key, kernel in kernels.items():
+        shape, line = lines[key]
+        if kernel.facts.assembly and request.division == "closed":
+            message = (
+                f"kernel {kernel.facts.name} holds inline assembly ({kernel.facts.assembly[0][:80]!r}): the closed "
+                "division takes Helion's own operations only"
+            )
+            return _judge_violation(Violation("inline_assembly", message, line), shape, request.submission)
+    for shape, plan in plans.items():
+        for launch in plan.launches:
+            fault = _find_mismatch(launch, plan, kernels[launch.kernel].facts.params)
+            if fault:
+                return _judge_violation(Violation("launch_mismatch", fault, launch.line), shape, request.submission)
+    return None
+
+
+def _find_mismatch(launch: LaunchStep, plan: Plan, params: tuple[str, ...]) -> str | None:
+    """Compare a launch's arguments with the compiled kernel's parameters: the plan may claim what it likes."""
+    given = [a.type for a in launch.args if a.type != "constexpr"]
+    if any(kind.startswith("tensordesc") for kind in given):
+        return None  # one descriptor becomes several parameters; the runner expands and compares them
+    if len(given) != len(params):
+        return f"{launch.function} is launched with {len(given)} arguments; its code takes {len(params)}"
+    for kind, param in zip(given, params, strict=True):
+        if kind.startswith("*") != param.startswith("*"):
+            return f"{launch.function} is launched with {kind} where its code takes {param}"
+    return None
+
+
+def _judge_violation(violation: Violation, shape: str, submission: Submission) -> Verdict:
+    lines = submission.source.splitlines()
+    text = lines[violation.line - 1].strip() if 0 < violation.line <= len(lines) else ""
+    frames = (Frame(violation.line, "", text),) if violation.line else ()
+    return judge_policy(violation.reason, violation.message, shape, frames)
