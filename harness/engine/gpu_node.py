@@ -24,6 +24,7 @@ from harness.replay.node.pack import build_node
 
 LINE_BYTES = 32 << 20
 ERROR_BYTES = 4000
+_GRACE_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def run_node(command: Sequence[str], timeout_s: float) -> Iterator[dict[str, Any
             if event:
                 yield event
     finally:
-        _end(process)
+        _end(process, _GRACE_S if reported else 0)
     if not reported:
         why = told or lines.error.decode("utf-8", "replace").strip()[-ERROR_BYTES:] or f"exit code {process.returncode}"
         raise WorkerError(f"the GPU node ended without a report: {why}")
@@ -128,11 +129,11 @@ def _parse(line: bytes) -> dict[str, Any]:
     return event if isinstance(event, dict) else {}
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], grace_s: float) -> None:
     """End the node and every process that it started."""
     if process.poll() is None:
         try:
-            process.wait(timeout=5)
+            process.wait(timeout=grace_s)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()

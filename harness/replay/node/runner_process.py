@@ -149,7 +149,8 @@ class RunnerProcess:
     def _death(self, doing: str) -> GpuError:
         self._kill()
         code = self._process.returncode
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        signal = -code if code < 0 else code - 128  # bubblewrap reports signals as shells do
+        how = f"signal {signal}" if signal > 0 else f"exit code {code}"
         return GpuError("internal", f"the runner ended with {how} at {doing!r}{self._why('internal')}")
 
     def _why(self, reason: str) -> str:

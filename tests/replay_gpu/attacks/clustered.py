@@ -1,4 +1,5 @@
 """Honest, with clusters of two blocks and 100 KB of shared memory at most."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Tensor descriptors made by the kernel, in global scratch."""
+
 import helion
 import helion.language as hl
 import torch

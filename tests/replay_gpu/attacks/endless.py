@@ -1,4 +1,5 @@
 """Never ends."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Stores a gigabyte away from its tensor."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Honest: a row a program."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Tensor descriptors made by the host."""
+
 import helion
 import helion.language as hl
 import torch

@@ -1,4 +1,5 @@
 """Changes its input after reading it."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Keeps inputs and results in L2, for the next call to find."""
+
 import torch
 import triton
 import triton.language as tl

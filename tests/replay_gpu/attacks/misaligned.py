@@ -1,4 +1,5 @@
 """Loads four bytes from an address that is not a multiple of four."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Writes where other calls have their inputs."""
+
 import torch
 import triton
 import triton.language as tl

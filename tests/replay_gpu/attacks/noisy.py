@@ -1,4 +1,5 @@
 """Waits in some calls, as their inputs have it."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Steps over the end of its output by one row."""
+
 import torch
 import triton
 import triton.language as tl

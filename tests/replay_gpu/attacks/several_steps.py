@@ -1,4 +1,5 @@
 """Two launches and torch operations between them."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Computes in one call of three, by a counter in memory that nobody initialised."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Returns what the last call left in torch.empty, and leaves the next result there."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """Two launches and torch operations between them; the second one steps over an edge."""
+
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,5 @@
 """One percent off in a single row."""
+
 import torch
 import triton
 import triton.language as tl

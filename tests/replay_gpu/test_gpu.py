@@ -1,0 +1,81 @@
+"""The attacks, built and replayed on a real GPU: each is refused by name, or gains nothing (`make test-gpu`)."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from harness.engine.gpu_node import find_local_gpu
+from tests.replay_gpu.building import ATTACKS, ask_for_much_memory, build_artifact, export
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(shutil.which("nvidia-smi") is None, reason="no NVIDIA GPU here"),
+]
+
+# name -> (status, reasons) of the first case that does not pass; a store far away may or may not hit mapped memory.
+EXPECTED = {
+    "honest": ("passed", {""}),
+    "keeper": ("passed", {""}),
+    "several_steps": ("passed", {""}),
+    "clustered": ("passed", {""}),
+    "host_descriptors": ("passed", {""}),
+    "device_descriptors": ("passed", {""}),
+    "noisy": ("passed", {""}),  # right, and judged UNSTABLE by its times
+    "wrong": ("failed", {"wrong_values"}),
+    "stale_scratch": ("failed", {"unwritten"}),
+    "skipper": ("failed", {"unwritten"}),
+    "input_writer": ("failed", {"input_modified"}),
+    "far_load": ("fault", {"illegal_address"}),
+    "far_store": ("fault", {"illegal_address", "out_of_bounds"}),
+    "next_place": ("fault", {"illegal_address", "out_of_bounds"}),
+    "overrun": ("fault", {"out_of_bounds"}),
+    "two_kernels": ("fault", {"out_of_bounds"}),
+    "misaligned": ("fault", {"misaligned_address"}),
+    "endless": ("fault", {"timeout"}),
+    "out_of_memory": ("fault", {"out_of_memory"}),
+}
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory):
+    from harness.replay.node.pack import build_node
+
+    path = tmp_path_factory.mktemp("node") / "node.pyz"
+    build_node(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def target():
+    gpu = find_local_gpu()
+    name = next((name for name in ("b200", "h200", "h100") if gpu and name in gpu.name.lower()), None)
+    if name is None:
+        pytest.skip(f"no described target for {gpu}")
+    return name
+
+
+def replay(node, folder):
+    command = [sys.executable, node, "replay", folder / "artifact", folder / "problem", folder / "request.json"]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[-1]["event"] == "report", (events, done.stderr[-2000:])
+    return events[-1]["report"]["cases"]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_attack(name, node, target, tmp_path):
+    source = "honest" if name == "out_of_memory" else name
+    artifact = build_artifact(ATTACKS / f"{source}.py", tmp_path / "state", target)
+    export(ask_for_much_memory(artifact) if name == "out_of_memory" else artifact, tmp_path / name)
+    cases = replay(node, tmp_path / name)
+    first = next((case for case in cases if case["status"] != "passed"), cases[-1])
+    status, reasons = EXPECTED[name]
+    assert first["status"] == status, first
+    assert first["reason"] in reasons, first
+
+
+def test_every_attack_has_an_expectation():
+    assert {path.stem for path in ATTACKS.glob("*.py")} | {"out_of_memory"} == set(EXPECTED)

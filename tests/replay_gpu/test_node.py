@@ -1,0 +1,313 @@
+"""The node's file, its documents, and the judge's side of a runner: everything that needs no GPU."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from harness.case import load_cases
+from harness.errors import HarnessError, SpecError, WorkerError
+from harness.replay.gpu.faults import DriverError, GpuError, blame, describe
+from harness.replay.gpu.fingerprint import fingerprint
+from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
+from harness.replay.inputs import Received, Request, make_sample
+from harness.replay.node import pack
+from harness.replay.node.acceptance import accepts
+from harness.replay.node.case_layout import lay_out_case
+from harness.replay.node.node_report import CaseRequest, NodeRequest, encode_request, parse_report, parse_request
+from harness.replay.node.problem_document import load_problem_document, write_problem_document
+from harness.replay.node.runner_process import RunnerProcess
+from harness.replay.reference import load_reference
+from harness.replay.ruling import rule
+from harness.spec import load_problem
+
+HERE = Path(__file__).parent
+SCALE = HERE / "workspace" / "problems" / "scale"
+SHAPE = {"M": 16, "N": 64}
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    path = tmp_path_factory.mktemp("node") / "node.pyz"
+    pack.build_node(path)
+    return path
+
+
+@pytest.fixture
+def exported(tmp_path):
+    write_problem_document(load_problem(SCALE), [SHAPE], tmp_path / "problem")
+    return tmp_path / "problem"
+
+
+def run(archive, *arguments, isolated=False):
+    command = [sys.executable, *(["-I", "-S"] if isolated else []), str(archive), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+# The file
+
+
+def test_the_node_imports_torch_cuda_bindings_cupti_and_the_standard_library_only():
+    modules = pack.find_modules()
+    assert pack.foreign_packages(modules) <= pack.ALLOWED
+    assert {"replay.gpu.runner", "replay.node.replaying", "plan.parse", "artifact"} <= set(modules)
+    assert not any(name.startswith(("spec", "trace", "assemble", "store", "replay.cpu", "cli")) for name in modules)
+
+
+def test_a_new_import_is_found_when_the_file_is_built(tmp_path, monkeypatch):
+    monkeypatch.setattr(pack, "ALLOWED", frozenset({"torch", "cuda"}))
+    with pytest.raises(HarnessError, match="import cupti, which a node need not have"):
+        pack.build_node(tmp_path / "node.pyz")
+
+
+def test_the_file_is_small_and_holds_no_test_or_submission(archive):
+    names = zipfile.ZipFile(archive).namelist()
+    assert archive.stat().st_size < 200_000
+    assert all(name.startswith("harness/") or name == "__main__.py" for name in names)
+
+
+def test_no_torch_there(archive, exported, tmp_path):
+    """Without site-packages there is no torch: the node says so in one line."""
+    case = CaseRequest("test/a", "M16_N64", SHAPE, "normal", False, 3.0)
+    (tmp_path / "request.json").write_text(json.dumps(encode_request(NodeRequest((case,)))))
+    result = run(archive, "replay", tmp_path, exported, tmp_path / "request.json", isolated=True)
+    assert result.returncode == 3
+    assert json.loads(result.stdout)["message"].startswith("torch is not installed here")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_no_gpu_there(archive):
+    result = run(archive, "describe")
+    assert result.returncode == 3
+    assert json.loads(result.stdout)["message"].startswith("no GPU that torch can use")
+
+
+def test_a_wrong_command(archive):
+    result = run(archive, "dance", isolated=True)
+    assert (result.returncode, json.loads(result.stdout)["event"]) == (2, "error")
+
+
+# Documents
+
+
+def test_a_problem_travels(exported):
+    problem, document = load_problem(SCALE), load_problem_document(exported)
+    assert document.input_sizes(SHAPE) == problem.input_sizes(SHAPE)
+    assert document.output_sizes(SHAPE) == problem.output_sizes(SHAPE)
+    assert document.tolerance_of("y").rtol == problem.tolerance_of("y").rtol
+    assert document.distribution_names == problem.distribution_names
+    assert (exported / "reference.py").read_bytes() == (SCALE / "reference.py").read_bytes()
+
+
+def test_a_problem_judges_the_same_on_the_other_side(exported):
+    request = Request((("M", 16), ("N", 64)), "normal", 7)
+    judgements = []
+    for problem in (load_problem(SCALE), load_problem_document(exported)):
+        sample = make_sample(load_reference(problem), request)
+        wrong = sample.expected[0].to(torch.float32)
+        wrong[3, 5] += 1
+        judgements.append(rule(problem, sample, Received((wrong,), dict(enumerate(sample.inputs)))))
+    assert judgements[0] == judgements[1]
+    assert judgements[0].reason == "wrong_values"
+
+
+def test_documents_that_are_none(exported, tmp_path):
+    document = load_problem_document(exported)
+    with pytest.raises(SpecError, match="no sizes of x for"):
+        document.input_sizes({"M": 1, "N": 16})
+    with pytest.raises(SpecError, match="No such file"):
+        load_problem_document(tmp_path)
+    (exported / "problem.json").write_text('{"format": 1}')
+    with pytest.raises(SpecError, match="not a problem document"):
+        load_problem_document(exported)
+    (exported / "problem.json").write_text('{"format": 99}')
+    with pytest.raises(SpecError, match="export the problem again"):
+        load_problem_document(exported)
+
+
+def test_requests_travel():
+    case = CaseRequest("test/a", "M16_N64", SHAPE, "normal", True, 3.0, 50)
+    assert parse_request(json.loads(json.dumps(encode_request(NodeRequest((case,)))))) == NodeRequest((case,))
+
+
+def recorded(name):
+    """A report as an H200 gave it, and the cases that it was asked for."""
+    lines = (HERE / "recorded" / f"{name}.jsonl").read_text().splitlines()
+    document = next(e["report"] for e in map(json.loads, lines) if e["event"] == "report")
+    cases = load_cases(load_problem(SCALE))
+    return document, [CaseRequest(c.id, c.shape_id, c.sizes, c.distribution, c.role == "benchmark", 3.0) for c in cases]
+
+
+def test_a_real_report_is_read():
+    document, cases = recorded("honest")
+    report = parse_report(document, cases)
+    assert report.machine["gpu"] == "NVIDIA H200"
+    assert [case.status for case in report.cases] == ["passed"] * 4
+    assert len(report.cases[2].samples.spans_us) == len(report.cases[2].samples.witness_us) == 100
+
+
+def spoil(change):
+    document, cases = recorded("honest")
+    change(document)
+    with pytest.raises(WorkerError) as caught:
+        parse_report(document, cases)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda d: d.clear(), "not of its form"),
+        (lambda d: d.update(format=2), "update the node"),
+        (lambda d: d["cases"].pop(), "not about the cases"),
+        (lambda d: d["cases"][0].update(id="benchmark/other"), "not about the cases"),
+        (lambda d: d["cases"][0].update(status="great"), "unknown status"),
+        (lambda d: d["cases"][0].update(message=5), "not of its form"),
+        (lambda d: d["cases"][0].update(seconds=float("nan")), "out of range"),
+        (lambda d: d["cases"][0].update(calls=-1), "out of range"),
+        (lambda d: d["cases"][0].update(seeds=["a"]), "out of range"),
+        (lambda d: d["cases"][0].update(judgement=[]), "not of its form"),
+        (lambda d: d["cases"][2]["samples"].update(spans_us=[1.0]), "different numbers of samples"),
+        (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, "fast"), "out of range"),
+        (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, -1.0), "out of range"),
+        (lambda d: d.update(machine={"gpu": ["list"]}), "out of range"),
+        (lambda d: d.update(machine={f"fact{i}": 1 for i in range(100)}), "too many facts"),
+    ],
+)
+def test_a_hostile_report_is_refused(change, told):
+    assert told in spoil(change)
+
+
+def test_long_texts_are_cut():
+    document, cases = recorded("wrong")
+    document["cases"][0]["message"] = "x" * 1_000_000
+    assert len(parse_report(document, cases).cases[0].message) == 4000
+
+
+# The exchange
+
+
+def test_parts_do_not_overlap():
+    parts, end = lay_out([("float32", (3, 5)), ("bool", (7,)), ("float64", (0,)), ("bfloat16", (1000,))])
+    for before, after in zip(parts, parts[1:], strict=False):
+        assert before.offset % ALIGN == 0
+        assert before.offset + before.size_bytes <= after.offset
+    assert parts[-1].offset + parts[-1].size_bytes <= end
+
+
+def test_buffers_are_not_sent():
+    problem = load_problem(HERE.parents[1] / "problems" / "fp8_quant")
+    layout = lay_out_case(problem, {"tokens": 4, "hidden": 512, "group": 128})
+    assert [part is None for part in layout.inputs] == [False, True, True]
+    assert len(layout.outputs) == 2
+
+
+# The judge's shortcuts
+
+
+def sample_of(seed=1):
+    problem = load_problem(SCALE)
+    return problem, make_sample(load_reference(problem), Request((("M", 16), ("N", 64)), "normal", seed))
+
+
+@pytest.mark.parametrize("off", [0.0, 0.5, 0.99, 1.01, 50.0, float("nan"), float("inf")])
+def test_the_fast_path_says_what_the_ruling_says(off):
+    problem, sample = sample_of()
+    got = sample.expected[0].to(torch.float64).clone()
+    tolerance = problem.tolerance_of("y")
+    got[2, 7] += off * (tolerance.atol + tolerance.rtol * got[2, 7].abs())
+    sample = type(sample)(sample.request, sample.inputs, (sample.expected[0],))
+    received = Received((got,), dict(enumerate(sample.inputs)))
+    assert accepts(problem, sample, received.outputs) == rule(problem, sample, received).passed
+
+
+def test_the_fast_path_knows_the_cap_on_the_relative_error():
+    problem = load_problem(HERE.parents[1] / "problems" / "chunk_fwd_h")
+    request = Request((("B", 1), ("H", 1), ("K", 64), ("T", 128), ("V", 64)), "model", 3)
+    sample = make_sample(load_reference(problem), request)
+    for scale, passes in ((1.0, True), (1.0 + 4e-3, False)):
+        outputs = tuple((expected * scale).to(torch.float32) for expected in sample.expected)
+        received = Received(outputs, dict(enumerate(sample.inputs)))
+        assert rule(problem, sample, received).passed is passes
+        assert accepts(problem, sample, outputs) is passes
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64", "int32", "float8_e4m3fn", "bool"])
+def test_a_fingerprint_tells_one_bit(dtype):
+    tensor = torch.zeros(1000).to(getattr(torch, dtype))
+    before = fingerprint(tensor, 5)
+    assert before == fingerprint(tensor.clone(), 5)
+    tensor.view(torch.uint8).reshape(-1)[-1] ^= 1
+    assert fingerprint(tensor, 5) != before
+
+
+def test_a_fingerprint_depends_on_the_key_and_the_order():
+    tensor = torch.arange(100, dtype=torch.float32)
+    assert fingerprint(tensor, 1) != fingerprint(tensor, 2)
+    assert fingerprint(tensor, 1) != fingerprint(tensor.flip(0), 1)
+
+
+# Blame
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("CUDA_ERROR_ILLEGAL_ADDRESS", "illegal_address"),
+        ("CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned_address"),
+        ("CUDA_ERROR_OUT_OF_MEMORY", "out_of_memory"),
+        ("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "grid_too_large"),
+        ("CUDA_ERROR_ECC_UNCORRECTABLE", "machine"),
+        ("CUDA_ERROR_DEVICE_UNAVAILABLE", "machine"),
+        ("CUDA_ERROR_SYSTEM_NOT_READY", "machine"),
+    ],
+)
+def test_who_is_to_blame(code, reason):
+    assert describe(code, "scale").reason == reason
+    assert blame(RuntimeError("torch says CUDA error"), code, "").reason == reason
+    assert blame(DriverError(code, "launch"), "", "scale").reason == reason
+
+
+def test_what_nobody_foresaw_is_ours():
+    assert blame(ValueError("odd"), "", "scale").reason == "internal"
+    assert blame(RuntimeError("CUDA out of memory. Tried to"), "", "").reason == "out_of_memory"
+
+
+# A runner that misbehaves. The stand-ins are processes that speak the protocol's form, as a real one does.
+
+STARTED = 'print(\'{"status": "started", "clock": false}\', flush=True)\n'
+
+
+def misbehave(tmp_path, script):
+    (tmp_path / "runner.py").write_text("import sys, time\n" + STARTED + script)
+    return RunnerProcess([sys.executable, str(tmp_path / "runner.py")], tmp_path, make_shared_file(4096))
+
+
+@pytest.mark.parametrize(
+    ("script", "reason", "told"),
+    [
+        ("time.sleep(60)", "timeout", "did not end within 0.5 s (call): an endless loop"),
+        ("sys.exit(7)", "internal", "exit code 7"),
+        ("import os; os.abort()", "internal", "signal 6"),
+        ("print('hello', flush=True); sys.stdin.read()", "internal", "something else than a reply"),
+        ("print('[1]', flush=True); sys.stdin.read()", "internal", "something else than a reply"),
+        ("sys.stderr.write('Traceback: broken'); sys.exit(1)", "internal", "Traceback: broken"),
+        (
+            'sys.stdin.readline(); print(\'{"status": "fault", "reason": "illegal_address", "message": "m", '
+            '"kernel": "k"}\', flush=True)',
+            "illegal_address",
+            "m",
+        ),
+    ],
+)
+def test_a_runner_that_misbehaves(tmp_path, script, reason, told):
+    with misbehave(tmp_path, script) as runner:
+        runner.wait_until_started()
+        with pytest.raises(GpuError) as caught:
+            runner.call(0, [], [], [], timeout_s=0.5 if "sleep(60)" in script else 20)
+    assert caught.value.reason == reason
+    assert told in caught.value.message
