@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.sandbox import Level
 
 DEFAULT_TEAM = "starter"
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -78,7 +82,6 @@ def resolve(options: Options) -> tuple[Workspace, Any]:
     else:
         submission = find_submission(workspace.root, options.team, problem.name, problem.aliases)
     from harness.engine.build import BuildRequest  # what is slow to import waits until the request is known to be good
-    from harness.sandbox import best_level
     from harness.toolchain import check_toolchain
 
     toolchain = check_toolchain()
@@ -90,7 +93,19 @@ def resolve(options: Options) -> tuple[Workspace, Any]:
         division=season.divisions[0],
         cases=cases,
         portable=options.portable,
-        level=best_level().level,
+        level=_find_level(),
         toolchain=toolchain,
         suite=options.suite,
     )
+
+
+def _find_level() -> Level:
+    """Return the best sandbox that this machine has, and tell if it is not the best there is."""
+    from harness.sandbox import Level, best_level
+
+    report = best_level()
+    if report.level is not Level.STRICT:
+        shut_in = "nothing but limits" if report.level is Level.NONE else "less than the full sandbox"
+        told = f"sandbox level {report.level}: the submission runs under {shut_in} here"
+        print(f"note: {told}. How to raise it: harness doctor", file=sys.stderr)
+    return report.level

@@ -132,6 +132,15 @@ def test_a_link_as_submission(root):
     assert "is a link; a submission holds regular files only" in result.stderr
 
 
+def test_a_lower_sandbox_level_is_told(root, tmp_path):
+    """Without bubblewrap on the path; a source that does not parse needs no sandbox, and is quick."""
+    (root / "submissions" / "starter" / "scale" / "submission.py").write_text("def custom_kernel(data\n")
+    result = run(root, "submit", "scale", env={**os.environ, "PATH": str(tmp_path)})
+    assert result.returncode == 1
+    assert "note: sandbox level " in result.stderr
+    assert "How to raise it: harness doctor" in result.stderr
+
+
 def test_a_database_of_a_newer_version(root):
     run(root, "board")
     with sqlite3.connect(root / ".harness" / "records.sqlite") as connection:
