@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -122,7 +123,24 @@ def load_reference(problem: Problem) -> Reference:
         SpecError: it cannot be imported, or lacks one of its two functions.
     """
     path = (problem.folder / "reference.py").resolve()
-    spec = importlib.util.spec_from_file_location(f"reference_of_{problem.name}", path)
+    module = load_module(path, f"reference_of_{problem.name}")
+    for name in ("generate", "reference"):
+        if not callable(getattr(module, name, None)):
+            raise SpecError(f"{path}: defines no function {name}()")
+    not_finite = frozenset(getattr(module, "NOT_FINITE", ()))
+    unknown = not_finite - {output.name for output in problem.outputs}
+    if unknown:
+        raise SpecError(f"{path}: NOT_FINITE names {min(unknown)}, which is not an output")
+    return Reference(path, problem, module.generate, module.reference, not_finite)
+
+
+def load_module(path: Path, name: str) -> ModuleType:
+    """Import a file of a problem's folder as a module.
+
+    Raises:
+        SpecError: it cannot be imported.
+    """
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -132,11 +150,4 @@ def load_reference(problem: Problem) -> Reference:
         lines = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename) == path]
         where = f" at line {lines[-1].lineno}: {lines[-1].line}" if lines else ""
         raise SpecError(f"{path}: importing it raised {type(error).__name__}: {error}{where}") from error
-    for name in ("generate", "reference"):
-        if not callable(getattr(module, name, None)):
-            raise SpecError(f"{path}: defines no function {name}()")
-    not_finite = frozenset(getattr(module, "NOT_FINITE", ()))
-    unknown = not_finite - {output.name for output in problem.outputs}
-    if unknown:
-        raise SpecError(f"{path}: NOT_FINITE names {min(unknown)}, which is not an output")
-    return Reference(path, problem, module.generate, module.reference, not_finite)
+    return module
