@@ -14,6 +14,7 @@ from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
+    from harness.engine.build import BuildRequest
     from harness.sandbox import Level
 
 DEFAULT_TEAM = "starter"
@@ -56,11 +57,8 @@ class Options:
     debug: bool
 
 
-def resolve(options: Options) -> tuple[Workspace, Any]:
+def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     """Find the workspace, the problem, the season and the submission, cheapest checks first.
-
-    Returns:
-        The workspace and a `BuildRequest`.
 
     Raises:
         UsageError: something named does not exist.
