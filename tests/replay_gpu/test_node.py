@@ -1,6 +1,7 @@
 """The node's file, its documents, and the judge's side of a runner: everything that needs no GPU."""
 
 import json
+import socket
 import subprocess
 import sys
 import zipfile
@@ -311,3 +312,32 @@ def test_a_runner_that_misbehaves(tmp_path, script, reason, told):
             runner.call(0, [], [], [], timeout_s=0.5 if "sleep(60)" in script else 20)
     assert caught.value.reason == reason
     assert told in caught.value.message
+
+
+def test_the_runner_is_confined_where_that_is_possible(tmp_path):
+    """It says what it can do; the level says what it should not be able to."""
+    script = (
+        "import os, json, socket\n"
+        "def allowed(act):\n"
+        "    try: act()\n"
+        "    except OSError: return False\n"
+        "    return True\n"
+        "reply = {'status': 'done', 'write': allowed(lambda: open('/written-by-runner', 'w')),\n"
+        "         'secret': os.environ.get('HARNESS_SECRET', ''),\n"
+        "         'processes': sum(n.isdigit() for n in os.listdir('/proc')),\n"
+        "         'net': allowed(lambda: socket.create_connection(('127.0.0.1', PORT), 1))}\n"
+        "sys.stdin.readline(); print(json.dumps(reply), flush=True); sys.stdin.readline()\n"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_SECRET", "token")
+        with misbehave(tmp_path, script.replace("PORT", str(server.getsockname()[1]))) as runner:
+            runner.wait_until_started()
+            reply = runner._ask({"do": "tell"}, 20)
+            level = runner.level
+    assert reply["secret"] == ""
+    if level == "bubblewrap":
+        assert (reply["write"], reply["net"]) == (False, False)
+        assert reply["processes"] < 5
+    else:
+        assert level == "process"
+    Path("/written-by-runner").unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """How a runner is confined on a node: no submitted Python runs in it, so this is a second wall.
 
-With bubblewrap it sees a read-only system, its own GPU's device nodes and no network. Without it, it loses its
-environment and the right to gain privileges. The level is reported and stored with the record.
+With bubblewrap it sees a read-only system, the GPU's device nodes, no network and no other process. Without it, it
+loses its environment and sees one GPU. The level is reported and stored with the record.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ _KEPT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES", "CUDA_
 _FIXED = {"CUDA_MODULE_LOADING": "LAZY", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "HOME": "/tmp"}  # noqa: S108
 
 
-def confine(command: list[str], artifact: Path) -> tuple[str, list[str], dict[str, str]]:
+def confine(command: list[str]) -> tuple[str, list[str], dict[str, str]]:
     """Return the level, the command and the environment that a runner is started with.
 
     Args:
         command: what starts it.
-        artifact: the one folder that it reads.
     """
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _FIXED
     environment.setdefault("CUDA_VISIBLE_DEVICES", "0")
     if not _bubblewrap_works():
         return "process", command, environment
-    return "bubblewrap", [*_bubblewrap(), "--ro-bind", str(artifact), str(artifact), *command], environment
+    return "bubblewrap", [*_bubblewrap(), *command], environment
 
 
 def _bubblewrap() -> list[str]:
@@ -41,7 +40,7 @@ def _bubblewrap() -> list[str]:
         "--die-with-parent",
         "--new-session",
     ]
-    return ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", *binds, "--proc", "/proc", "--tmpfs", "/tmp", *isolation]  # noqa: S108
+    return ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", *binds, "--proc", "/proc", *isolation]
 
 
 @lru_cache(maxsize=1)

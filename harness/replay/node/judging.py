@@ -11,6 +11,7 @@ import torch
 from harness.plan import Plan
 from harness.replay.form import Form, check_form
 from harness.replay.gpu.exchange import Exchange
+from harness.replay.gpu.faults import GpuError
 from harness.replay.gpu.fingerprint import fingerprint
 from harness.replay.inputs import Received, Request, Sample, add_expected, draw_inputs
 from harness.replay.judgement import Judgement
@@ -43,7 +44,15 @@ class GpuJudge:
         self.compare(sample, received)
 
     def check_plan(self, plan: Plan, shape: dict[str, int]) -> Judgement | None:
-        """Return a judgement if the plan's outputs are not of the declared form."""
+        """Return a judgement if the plan's outputs are not of the declared form.
+
+        Raises:
+            GpuError: it takes other inputs than the problem has.
+        """
+        sizes = self.problem.input_sizes(shape)
+        wanted = [(spec.dtype, size) for spec, size in zip(self.problem.inputs, sizes, strict=True)]
+        if [(plan.tensors[n].dtype, plan.tensors[n].shape) for n in plan.inputs] != wanted:
+            raise GpuError("unsupported_kernel", "the plan takes other inputs than the problem has")
         metas = [plan.tensors[number] for number in plan.outputs]
         forms = [Form(meta.dtype, meta.shape, meta.strides) for meta in metas]
         return check_form(self.problem, shape, forms, plan.output_kind)

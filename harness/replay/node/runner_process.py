@@ -39,7 +39,7 @@ class RunnerProcess:
         self.shared, self._buffer = shared, b""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         command = [*program, "runner", str(artifact), *map(str, shared)]
-        self.level, command, environment = confine(command, artifact)
+        self.level, command, environment = confine(command)
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
