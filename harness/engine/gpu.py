@@ -18,6 +18,7 @@ from harness.engine.progress import Event, Listener
 from harness.engine.report import report_outputs
 from harness.engine.workspace import scratch_folder
 from harness.errors import UsageError
+from harness.replay.node.gpu_events import find_machine_fault
 from harness.replay.node.node_report import (
     CaseReport,
     CaseRequest,
@@ -132,7 +133,11 @@ def floor_us(problem: Problem, case: Case, target: Target) -> float:
 
 
 def judge_gpu_replay(replay: GpuReplay, artifact: Artifact) -> Verdict:
-    """Return the verdict on a replay: the first case that did not pass decides."""
+    """Return the verdict on a replay: the first case that did not pass decides, unless the machine failed."""
+    lost = find_machine_fault(str(replay.report.clocks.get("xids", "")))
+    unlucky = next((case for case in replay.report.cases if case.status in ("failed", "fault")), None)
+    if lost and unlucky is not None:
+        return judge_gpu_fault("machine", f"the GPU reported an error of its own: {lost}", unlucky.id)
     for case in replay.report.cases:
         if case.status == "failed":
             return judge_replay(case.reason, _explain(case), case.id, {"seeds": list(case.seeds[-1:])})

@@ -146,6 +146,29 @@ def test_what_is_not_the_submissions_counts_against_nobody(reason):
     assert "counts against nobody" in verdict.message
 
 
+@pytest.mark.parametrize(
+    ("xids", "kind", "told"),
+    [
+        ("31", Kind.RUNTIME_ERROR, "not aligned"),
+        ("31,48", Kind.HARNESS_ERROR, "Xid 48, double-bit ECC error"),
+        ("79", Kind.HARNESS_ERROR, "fallen off the bus"),
+        ("13,95", Kind.HARNESS_ERROR, "uncontained ECC error"),
+        ("", Kind.RUNTIME_ERROR, "not aligned"),
+        ("x,999999999999,-1", Kind.RUNTIME_ERROR, "not aligned"),
+    ],
+)
+def test_a_failing_gpu_is_not_the_submissions_fault(tmp_path, xids, kind, told):
+    lines = change("misaligned", lambda report: report["clocks"].update(xids=xids))
+    verdict = judge_gpu_replay(replay(tmp_path, lines), artifact())
+    assert verdict.kind is kind
+    assert told in verdict.message
+
+
+def test_an_ecc_error_takes_no_pass_away(tmp_path):
+    lines = change("honest", lambda report: report["clocks"].update(xids="94"))
+    assert judge_gpu_replay(replay(tmp_path, lines), artifact()).kind is Kind.PASSED
+
+
 def test_the_line_that_launches_the_kernel_at_fault():
     verdict = judge_gpu_fault("illegal_address", "scale accessed", "benchmark/a", (31,))
     assert [frame.line for frame in verdict.traceback] == [31]

@@ -10,6 +10,7 @@ import torch
 from cuda.bindings import driver as cuda
 
 from harness.replay.gpu.driver import check, describe_device
+from harness.replay.node.gpu_events import encode_xids
 from harness.replay.node.nvml import Clocks, Nvml
 
 PERIOD_S = 0.1
@@ -48,6 +49,7 @@ class ClockWatch:
 
     def __init__(self, nvml: Nvml) -> None:
         self._nvml, self._seen = nvml, list[Clocks]()
+        self._xids: list[int] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -60,9 +62,11 @@ class ClockWatch:
         self._thread.join()
 
     def facts(self) -> Facts:
-        """Return the range of rates and every throttle reason seen."""
+        """Return the range of rates, every throttle reason and every Xid error seen."""
+        self._xids += self._nvml.take_xids()
+        xids = encode_xids(self._xids)
         if not self._seen:
-            return {}
+            return {"xids": xids}
         rates, reasons = sorted(look.sm_mhz for look in self._seen), {r for look in self._seen for r in look.throttle}
         return {
             "sm_mhz_lowest": rates[0],
@@ -71,6 +75,7 @@ class ClockWatch:
             "memory_mhz": max(look.memory_mhz for look in self._seen),
             "temperature_c_highest": max(look.temperature_c for look in self._seen),
             "throttle": ",".join(sorted(reasons)),
+            "xids": xids,
         }
 
     def _watch(self) -> None:
@@ -79,3 +84,4 @@ class ClockWatch:
             if clocks is None:
                 return
             self._seen.append(clocks)
+            self._xids += self._nvml.take_xids()

@@ -1,9 +1,14 @@
-"""Clock rates and throttle reasons as the driver reports them, through its own library. Absent is not an error."""
+"""Clock rates, throttle reasons and Xid errors as the driver reports them, through its own library.
+
+That it is absent, or refuses, is not an error: then nothing is known.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+
+from harness.replay.node.gpu_events import DOUBLE_BIT_ECC
 
 _SM_CLOCK, _MEMORY_CLOCK = 1, 2
 _TEMPERATURE_GPU = 0
@@ -16,6 +21,21 @@ THROTTLE_REASONS = {
     0x40: "hardware_thermal",
     0x80: "power_brake",
 }
+
+
+_DOUBLE_BIT_ECC_EVENT, _XID_EVENT = 0x2, 0x8
+
+
+class _EventData(ctypes.Structure):
+    """nvmlEventData_t."""
+
+    _fields_ = (
+        ("device", ctypes.c_void_p),
+        ("kind", ctypes.c_ulonglong),
+        ("data", ctypes.c_ulonglong),
+        ("gpu_instance", ctypes.c_uint),
+        ("compute_instance", ctypes.c_uint),
+    )
 
 
 @dataclass(frozen=True)
@@ -34,6 +54,7 @@ class Nvml:
     def __init__(self) -> None:
         self._library: ctypes.CDLL | None = None
         self._device = ctypes.c_void_p()
+        self._events = ctypes.c_void_p()
 
     def open(self, bus_id: str) -> None:
         """Find the GPU by its PCI bus id; without the library nothing is ever read."""
@@ -45,6 +66,7 @@ class Nvml:
         name = bus_id.encode()
         if found and library.nvmlDeviceGetHandleByPciBusId_v2(name, ctypes.byref(self._device)) == 0:
             self._library = library
+            self._register(library)
 
     def read(self) -> Clocks | None:
         """Return the clocks now, None where they can't be read."""
@@ -55,6 +77,27 @@ class Nvml:
         named = tuple(name for bit, name in THROTTLE_REASONS.items() if reasons.value & bit)
         sm, memory = self._clock(_SM_CLOCK), self._clock(_MEMORY_CLOCK)
         return Clocks(sm, memory, self._unsigned("nvmlDeviceGetTemperature", _TEMPERATURE_GPU), named)
+
+    def take_xids(self) -> list[int]:
+        """Return the Xid errors since the last time; a double-bit ECC error counts as its Xid."""
+        found: list[int] = []
+        while self._library is not None and self._events:
+            event = _EventData()
+            if self._library.nvmlEventSetWait_v2(self._events, ctypes.byref(event), 0) != 0:
+                break
+            found.append(DOUBLE_BIT_ECC if event.kind & _DOUBLE_BIT_ECC_EVENT else int(event.data))
+        return found
+
+    def _register(self, library: ctypes.CDLL) -> None:
+        """Ask to be told of errors; a driver that refuses tells nothing."""
+        if not hasattr(library, "nvmlEventSetWait_v2"):  # a driver from before 2020
+            return
+        events = ctypes.c_void_p()
+        if library.nvmlEventSetCreate(ctypes.byref(events)) != 0:
+            return
+        wanted = ctypes.c_ulonglong(_DOUBLE_BIT_ECC_EVENT | _XID_EVENT)
+        if library.nvmlDeviceRegisterEvents(self._device, wanted, events) == 0:
+            self._events = events
 
     def driver_version(self) -> str:
         """Return the driver's version, "" where it can't be read."""
