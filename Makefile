@@ -11,7 +11,7 @@ RUN := .venv/bin/python -m
 OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
 	$(if $(SUITE),--suite '$(SUITE)') $(if $(CASE),--case '$(CASE)') $(ARGS)
 
-.PHONY: help need-problem environment submit build board site doctor lint test test-all test-gpu bench clean
+.PHONY: help need-problem environment submit build board site qualify doctor lint test test-all test-gpu bench clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -33,6 +33,9 @@ board: environment  ## Show the boards: [PROBLEM, TARGET].
 
 site: environment  ## Write the season as a static site to site/.
 	@$(HARNESS) board --export site
+
+qualify: environment  ## Try honest variants and mutants on the problems: can they tell right from wrong? [PROBLEM, SUITE].
+	@$(HARNESS) qualify $(if $(PROBLEM),'$(PROBLEM)') $(if $(SUITE),--suite '$(SUITE)') $(ARGS)
 
 doctor: environment  ## Say what this machine has, and what to do about what is missing.
 	@$(HARNESS) doctor

@@ -12,7 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from harness.engine.progress import Event, Listener, ignore
 
-TITLES = {"trace": "trace", "assemble": "assemble", "check": "check on CPU", "replay": "replay on GPU"}
+TITLES = {
+    "trace": "trace",
+    "assemble": "assemble",
+    "check": "check on CPU",
+    "replay": "replay on GPU",
+    "qualify": "qualify",
+}
 
 
 @contextlib.contextmanager

@@ -3,8 +3,8 @@
 usage: python -m harness.qualify PROBLEM_DIR SEEDS SUITE...
 
 It imports the organiser's reference.py and mutants.py, which is why it is a process of its own: what they print goes to
-stderr. One JSON object a line on a private copy of stdout: {"case": ..., "done": n, "total": n} while it works, then
-{"measurements": ...} or {"error": {"kind": "spec" or "internal", "message": ...}}.
+stderr. One JSON object a line on a private copy of stdout: {"step": ..., "total": n} while it works, n steps in all,
+then {"measurements": ...} or {"error": {"kind": "spec" or "internal", "message": ...}}.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import torch
 from harness.errors import HarnessError, UsageError
 from harness.qualify.candidates import load_roster
 from harness.qualify.measurements import Measurements
-from harness.qualify.trials import MUTANT_SEEDS, Workbench, measure_suite
+from harness.qualify.trials import MUTANT_SEEDS, Workbench, count_steps, measure_suite
 from harness.replay.reference import load_reference
 from harness.spec import load_problem
 from harness.store.codec import encode
@@ -36,12 +36,13 @@ def main(arguments: list[str]) -> int:
     def send(message: dict[str, Any]) -> None:
         replies.write(json.dumps(message, allow_nan=False) + "\n")
 
-    def tell(case: str, done: int, total: int) -> None:
-        send({"case": case, "done": done, "total": total})
+    def tell(step: str) -> None:
+        send({"step": step, "total": total})
 
     torch.set_num_threads(1)  # most tensors are small, and other threads would only wait
     try:
         problem = load_problem(Path(folder))
+        total = sum(count_steps(problem, suite) for suite in suites)
         bench = Workbench.make(load_roster(problem), load_reference(problem), int(seeds), tell)
         found = tuple(measure_suite(bench, suite) for suite in suites)
         candidates = bench.roster.candidates

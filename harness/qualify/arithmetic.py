@@ -1,8 +1,8 @@
 """How kernels of a given precision compute: operands are rounded first, then multiplied and added in float32.
 
 A tensor core multiplies rounded operands and adds in float32. How it rounds is the whole difference between the
-precisions, so an arithmetic is a function of the operands; one that also rounds its sums is a mistake of its own. This is
-an emulation for judging a problem's tolerances. What a real kernel does is for replay to find out.
+precisions, so an arithmetic is a function of the operands; one that also rounds its sums is a mistake of its own. This
+emulation is for judging a problem's tolerances. What a real kernel does is for replay to find out.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Arithmetic:
         left, right = self.operand(left), self.operand(right)
         if self.total is _exact:
             return left @ right
-        pieces = zip(left.split(_PARTIAL_SUM, dim=-1), right.split(_PARTIAL_SUM, dim=-2), strict=True)
+        pieces = zip(torch.split(left, _PARTIAL_SUM, -1), torch.split(right, _PARTIAL_SUM, -2), strict=True)
         return self.sum([one @ other for one, other in pieces])
 
     def sum(self, terms: Sequence[torch.Tensor]) -> torch.Tensor:

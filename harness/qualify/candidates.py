@@ -57,7 +57,9 @@ class Roster:
             with torch.no_grad():
                 result = self.functions[name](copies, sample.request.sizes)
         except Exception as error:
-            raise SpecError(f"{self._path}: {name} raised {type(error).__name__}: {error}{self._line(error)}") from error
+            raise SpecError(
+                f"{self._path}: {name} raised {type(error).__name__}: {error}{self._line(error)}"
+            ) from error
         declared = self.problem.output_sizes(sample.request.sizes)
         found = tuple(result) if isinstance(result, (tuple, list)) else (result,)
         if [getattr(tensor, "shape", None) for tensor in found] != [torch.Size(sizes) for sizes in declared]:
@@ -107,7 +109,8 @@ def load_roster(problem: Problem) -> Roster:
 def _variants(problem: Problem) -> tuple[Candidate, ...]:
     """The precisions from float32 down to the one that must fail."""
     least, too_low = LIMITS[problem.precision]
-    chosen, expected = [], ACCEPT
+    chosen: list[Candidate] = []
+    expected = ACCEPT
     for variant in VARIANTS:
         if variant is too_low:
             return (*chosen, Candidate(variant.name, mutant=False, expected=REFUSE))

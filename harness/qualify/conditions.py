@@ -84,7 +84,9 @@ def find_faults(suite: SuiteMeasurements, measured: Measurements) -> tuple[Fault
 def _reference_faults(suite: SuiteMeasurements) -> Iterator[Fault]:
     for found in suite.ranges:
         if found.not_finite:
-            message = f"reference output {found.output} holds {found.not_finite} NaN or infinite elements in {found.case}"
+            message = (
+                f"reference output {found.output} holds {found.not_finite} NaN or infinite elements in {found.case}"
+            )
             yield Fault("reference", found.output, f"{message}: choose inputs that stay finite")
     varying = {(found.output, found.distribution) for found in suite.ranges if not found.constant}
     every = dict.fromkeys((found.output, found.distribution) for found in suite.ranges)
@@ -117,7 +119,7 @@ def _accepted(candidate: Candidate, suite: SuiteMeasurements, row: dict[str, Cel
     seen = f"at most {describe_error(worst.error)} the tolerance, in {distribution}"
     if candidate.mutant:
         message = (
-            f"mutant {candidate.name} passes every case of suite {suite.suite} ({seen}): add a distribution or a shape "
+            f"{candidate.name} passes every case of suite {suite.suite} ({seen}): add a distribution or a shape "
             f"that shows its mistake, or tighten a tolerance. {candidate.mistake}"
         )
         return Fault("mutant", candidate.name, message)
@@ -134,8 +136,8 @@ def _term_faults(candidate: Candidate, suite: SuiteMeasurements, row: dict[str, 
         yield Fault(
             "term",
             str(candidate.drops),
-            f"leaving out {candidate.drops} ({candidate.name}) costs at most {describe_error(cell.error)} the tolerance in "
-            f"suite {suite.suite}, in {distribution}; it must be worth more than {TERM_MARGIN:g} somewhere",
+            f"leaving out {candidate.drops} ({candidate.name}) costs at most {describe_error(cell.error)} the tolerance "
+            f"in suite {suite.suite}, in {distribution}; it must be worth more than {TERM_MARGIN:g} somewhere",
         )
 
 
@@ -144,13 +146,13 @@ def _silence_fault(silence: Silence, suite: SuiteMeasurements) -> Fault:
     seen = f"at {silence.shape} under any distribution of suite {suite.suite}, the first {silence.first}"
     if silence.kind == "input":
         message = (
-            f"{share} influence no output beyond its tolerance {seen}: a kernel need not read them. Change the inputs, or "
-            f"declare them in mutants.py's UNUSED if the formula never uses them"
+            f"{share} influence no output beyond its tolerance {seen}: a kernel need not read them. Change the inputs, "
+            f"or declare them in mutants.py's UNUSED if the formula never uses them"
         )
     elif silence.kind == "output":
         message = (
-            f"{share} do not vary with the inputs beyond their tolerance {seen}: a kernel need not compute them. Change "
-            f"the inputs, or declare them in mutants.py's FIXED if the formula fixes them"
+            f"{share} do not vary with the inputs beyond their tolerance {seen}: a kernel need not compute them. "
+            f"Change the inputs, or declare them in mutants.py's FIXED if the formula fixes them"
         )
     else:
         message = f"{share} are declared in mutants.py as unused or fixed, but they count: the first {silence.first}"

@@ -1,14 +1,16 @@
 """What depends on what: whether every input element influences an output, and every output element varies.
 
-Measured on one shape of a suite, under all of the suite's distributions, since an element may count in one of them only.
-An input element counts if changing it by its tensor's root mean square moves some output beyond its tolerance, to first
-order: one backward pass through the reference gives that for all elements at once, with outputs weighted by random signs
-over their tolerances. What the gradient does not show (or all, where the reference has none) is changed in earnest, block
-by block; then a block counts as a whole. An output element counts if it varies between inputs by more than its tolerance.
+Measured on one shape of a suite, under all of the suite's distributions, since an element may count in one of them
+only. An input element counts if changing it by its tensor's root mean square moves some output beyond its tolerance, to
+first order: one backward pass through the reference gives that for all elements at once, with outputs weighted by random
+signs over their tolerances. What the gradient does not show (or all, where the reference has none) is changed in earnest,
+block by block; then a block counts as a whole. An output element counts if it varies between inputs by more than its
+tolerance.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -17,13 +19,13 @@ import torch
 from harness.case import Case
 from harness.qualify.candidates import Index, Roster
 from harness.qualify.measurements import Silence
+from harness.replay.asked import Problem, TensorSpec
 from harness.replay.inputs import Request, Sample, make_sample
 from harness.replay.place import axis_labels, place
 from harness.replay.reference import Reference, Tensors
-from harness.spec import Problem, TensorSpec
 
 BLOCKS = 64  # per input tensor and sample
-SEEDS = 2
+SAMPLES = 12  # over all distributions: fewer would leave outputs equal by chance
 
 
 def measure_influence(reference: Reference, roster: Roster, cases: Sequence[Case]) -> tuple[Silence, ...]:
@@ -34,7 +36,8 @@ def measure_influence(reference: Reference, roster: Roster, cases: Sequence[Case
     """
     shape = _choose_shape(cases)
     distributions = dict.fromkeys(case.distribution for case in cases)
-    requests = [Request(shape, distribution, seed) for distribution in distributions for seed in range(SEEDS)]
+    seeds = max(2, -(-SAMPLES // len(distributions)))
+    requests = [Request(shape, distribution, seed) for distribution in distributions for seed in range(seeds)]
     samples = [make_sample(reference, request) for request in requests]
     problem = roster.problem
     given = [spec for spec in problem.inputs if not spec.buffer]
@@ -95,11 +98,10 @@ def _find_by_gradient(reference: Reference, sample: Sample) -> Iterator[torch.Te
     """Which elements move an output to first order; none where the reference cannot be differentiated."""
     given = [t.double().requires_grad_() if t.is_floating_point() else t for t in _given(reference.problem, sample)]
     variables = [tensor for tensor in given if tensor.requires_grad]
-    try:
-        total = _weigh(reference, sample, tuple(given))
-        gradients = iter(torch.autograd.grad(total, variables, allow_unused=True))
-    except RuntimeError:  # work in place on a leaf, or an operation without a derivative
-        gradients = iter([None] * len(variables))
+    found: Sequence[torch.Tensor | None] = [None] * len(variables)
+    with contextlib.suppress(RuntimeError):  # work in place on a leaf, or an operation without a derivative
+        found = torch.autograd.grad(_weigh(reference, sample, tuple(given)), variables, allow_unused=True)
+    gradients = iter(found)
     for tensor in given:
         gradient = next(gradients) if tensor.requires_grad else None
         if gradient is None:

@@ -35,7 +35,7 @@ def qualify(problem: Problem, suites: Sequence[str], seeds: int, progress: Progr
         problem: the problem.
         suites: names of its suites.
         seeds: how many inputs per case honest variants get.
-        progress: is told of each case: what it is, how many of the suite are done, of how many.
+        progress: is told of each step: what it is, how many are done, of how many.
 
     Raises:
         SpecError: the problem's Python is at fault.
@@ -68,11 +68,11 @@ def qualify(problem: Problem, suites: Sequence[str], seeds: int, progress: Progr
 
 def _follow(lines: IO[str], progress: Progress) -> dict[str, Any] | None:
     """Pass on progress until the last message, and return that; None if there is none."""
-    for line in lines:
+    for done, line in enumerate(lines):
         message: dict[str, Any] = json.loads(line)
-        if "case" not in message:
+        if "step" not in message:
             return message
-        progress(message["case"], message["done"], message["total"])
+        progress(message["step"], done, message["total"])
     return None
 
 

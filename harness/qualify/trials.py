@@ -15,7 +15,7 @@ import torch
 from harness.case import Case, load_cases
 from harness.qualify.candidates import Roster
 from harness.qualify.influence import measure_influence
-from harness.qualify.measurements import Candidate, OutputRange, SuiteMeasurements, Trial
+from harness.qualify.measurements import EITHER, Candidate, OutputRange, SuiteMeasurements, Trial
 from harness.replay.inputs import Received, Request, Sample, make_sample
 from harness.replay.judgement import Judgement
 from harness.replay.reference import Reference
@@ -25,7 +25,7 @@ from harness.spec import Problem
 MUTANT_SEEDS = 2
 LARGE_ELEMENTS = 4_000_000  # of all inputs and outputs: above, mutants are left out and honest variants run once
 
-Tell = Callable[[str, int, int], None]
+Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Workbench:
         reference: the problem's reference, any value allowed.
         not_finite: the outputs whose reference may hold NaN or infinity.
         seeds: how many inputs per case honest variants get.
-        tell: is told of each case: its id, how many are done, of how many.
+        tell: is told what is tried next.
     """
 
     roster: Roster
@@ -67,12 +67,12 @@ def measure_suite(bench: Workbench, suite: str) -> SuiteMeasurements:
     cases = load_cases(bench.problem, suite)
     trials: list[Trial] = []
     ranges: list[OutputRange] = []
-    for number, case in enumerate(cases):
-        bench.tell(f"{suite}: {case.id}", number, len(cases) + 1)
+    for case in cases:
+        bench.tell(f"{suite}: {case.id}")
         made, held = _try_case(bench, case)
         trials += made
         ranges += held
-    bench.tell(f"{suite}: influence", len(cases), len(cases) + 1)
+    bench.tell(f"{suite}: what depends on what")
     finite = not any(found.not_finite for found in ranges)
     return SuiteMeasurements(
         suite,
@@ -82,6 +82,11 @@ def measure_suite(bench: Workbench, suite: str) -> SuiteMeasurements:
         silences=measure_influence(bench.reference, bench.roster, cases) if finite else (),
         without_mutants=tuple(case.id for case in cases if _is_large(bench.problem, case)),
     )
+
+
+def count_steps(problem: Problem, suite: str) -> int:
+    """Return how often `measure_suite` tells of something."""
+    return len(load_cases(problem, suite)) + 1
 
 
 def _try_case(bench: Workbench, case: Case) -> tuple[list[Trial], list[OutputRange]]:
@@ -97,7 +102,7 @@ def _try_case(bench: Workbench, case: Case) -> tuple[list[Trial], list[OutputRan
         if any(held.not_finite for held in found):
             break
         for candidate in bench.roster.candidates:
-            if candidate.mutant and (large or seed >= MUTANT_SEEDS):
+            if (large or seed >= MUTANT_SEEDS) and (candidate.mutant or candidate.expected == EITHER):
                 continue
             judgement = _judge(bench, candidate, sample)
             trials[candidate.name] = _add(trials.get(candidate.name), case, candidate, judgement, bench.problem)

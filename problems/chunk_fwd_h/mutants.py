@@ -26,7 +26,7 @@ from harness.qualify.mistakes import (
 MUTANTS = Mutants()
 C = 64
 
-# What no output depends on, by the formula: the first state is zero, and the state after the last chunk is not asked for.
+# What no output depends on, by formula: the first state is zero, and the state after the last chunk is not asked for.
 UNUSED = {"w": (slice(None), slice(0, C)), "k": (slice(None), slice(-C, None)), "g": (slice(None), slice(-C, None))}
 # What depends on no input: the first state.
 FIXED = {"h": (slice(None), slice(0, 1))}
@@ -151,9 +151,7 @@ def last_step_not_written(inputs: Tensors, shape: Shape) -> Tensors:
 @MUTANTS.add
 def gates_by_powers_of_two(inputs: Tensors, shape: Shape) -> Tensors:
     """Uses exp2 where exp is meant."""
-    return compute(
-        inputs, shape, gate=lambda g: g[..., -1:].exp2(), weight=lambda g: (g[..., -1:] - g).exp2()
-    )
+    return compute(inputs, shape, gate=lambda g: g[..., -1:].exp2(), weight=lambda g: (g[..., -1:] - g).exp2())
 
 
 @MUTANTS.add

@@ -149,7 +149,7 @@ def state_decayed_twice(inputs: Tensors, shape: Shape) -> Tensors:
 @MUTANTS.add
 def state_decayed_to_the_step_before(inputs: Tensors, shape: Shape) -> Tensors:
     """The gate is taken at t - 1."""
-    return compute(inputs, shape, state_decay=lambda g: torch.cat([torch.zeros_like(g[..., :1]), g[..., :-1]], -1).exp())
+    return compute(inputs, shape, state_decay=lambda g: torch.nn.functional.pad(g, (1, 0))[..., :-1].exp())
 
 
 @MUTANTS.add
@@ -194,7 +194,7 @@ def queries_and_keys_swapped(inputs: Tensors, shape: Shape) -> Tensors:
 @MUTANTS.add
 def keys_ask_the_state(inputs: Tensors, shape: Shape) -> Tensors:
     """Asks the state by k."""
-    q, k, v_new, h, g = inputs
+    _, k, v_new, h, g = inputs
     within, state = compute(inputs, shape, from_state=0.0), compute((k, k, v_new, h, g), shape, from_chunk=0.0)
     return (within[0] + state[0],)
 

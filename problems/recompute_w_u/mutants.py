@@ -1,7 +1,7 @@
 """Kernels that compute something else than recompute_w_u, each by one mistake, and the honest one they are made from.
 
-`harness qualify recompute_w_u` runs them all; every one must be refused. Within the event's gates A is nearly the identity
-and w vanishes: `harness qualify recompute_w_u --suite hackathon-2026` tells what follows.
+`harness qualify recompute_w_u` runs them all; every one must be refused. Within the event's gates A is nearly the
+identity and w vanishes: `harness qualify recompute_w_u --suite hackathon-2026` tells what follows.
 """
 
 from __future__ import annotations
@@ -76,6 +76,13 @@ def off_diagonal_dropped(inputs: Tensors, shape: Shape) -> Tensors:
     """Works on the 16 x 16 blocks of the diagonal only."""
     block = torch.arange(C) // TILE
     return compute(inputs, shape, transform=lambda A: A * (block[:, None] == block))
+
+
+@MUTANTS.add
+def first_chunk_only(inputs: Tensors, shape: Shape) -> Tensors:
+    """Computes the first chunk; after it w is zero and u is v beta, as the event's inputs allow."""
+    (w, u), cheap = compute(inputs, shape), compute(inputs, shape, transform=lambda A: torch.eye(C).expand_as(A))
+    return torch.cat([w[:, :C], torch.zeros_like(w[:, C:])], 1), torch.cat([u[:, :C], cheap[1][:, C:]], 1)
 
 
 @MUTANTS.add
@@ -161,9 +168,7 @@ def gate_to_the_end(inputs: Tensors, shape: Shape) -> Tensors:
 @MUTANTS.add
 def gate_of_one_step(inputs: Tensors, shape: Shape) -> Tensors:
     """Takes each step's own decay for the sum of them."""
-    return compute(
-        inputs, shape, key_factor=lambda beta, g: beta * torch.cat([g[..., :1], g.diff(dim=-1)], -1).exp()
-    )
+    return compute(inputs, shape, key_factor=lambda beta, g: beta * torch.cat([g[..., :1], g.diff(dim=-1)], -1).exp())
 
 
 @MUTANTS.add

@@ -1,0 +1,86 @@
+"""The table of a qualification: candidate by distribution, in numbers short enough for a cell, and Markdown. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from harness.qualify.conditions import Qualification, SuiteResult
+from harness.qualify.measurements import EITHER, REFUSE, Candidate, Cell, Measurements, tabulate
+
+REFUSED = "✗"
+
+
+def distributions(result: SuiteResult) -> tuple[str, ...]:
+    """Return the distributions of a suite in the order of its cases: the table's columns."""
+    return tuple(dict.fromkeys(trial.distribution for trial in result.measured.trials))
+
+
+def rows(result: SuiteResult, measured: Measurements) -> list[tuple[Candidate, list[Cell | None]]]:
+    """Return the table's rows: each candidate with its cell under each distribution."""
+    table, columns = tabulate(result.measured), distributions(result)
+    tried = [candidate for candidate in measured.candidates if candidate.name in table]
+    return [(candidate, [table[candidate.name].get(column) for column in columns]) for candidate in tried]
+
+
+def cell_text(cell: Cell | None) -> str:
+    """Return an error over its tolerance in five characters or less, marked if it was refused."""
+    if cell is None:
+        return ""
+    return _short(cell.error) + (REFUSED if cell.refused else "")
+
+
+def _short(error: float) -> str:
+    if math.isinf(error):
+        return "∞"
+    if error < 0.01:
+        return "0"
+    if error < 9.95:
+        return f"{error:.2f}" if error < 0.995 else f"{error:.1f}"
+    return f"{error:.0f}" if error < 999.5 else f"{error:.0e}".replace("e+0", "e").replace("e+", "e")
+
+
+def expectation(candidate: Candidate) -> str:
+    """Return what must become of a candidate, in two words or less."""
+    if candidate.expected == EITHER:
+        return "either"
+    return "refused" if candidate.expected == REFUSE else "accepted"
+
+
+def markdown(qualification: Qualification) -> str:
+    """Return all tables and what they say as Markdown, for a problem's README."""
+    measured = qualification.measured
+    parts = [_suite_markdown(result, measured) for result in qualification.suites]
+    mistakes = [f"| `{c.name}` | {c.mistake} | {c.drops or ''} |" for c in measured.candidates if c.mutant]
+    parts.append("\n".join(["| mutant | its mistake | drops |", "|---|---|---|", *mistakes]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _suite_markdown(result: SuiteResult, measured: Measurements) -> str:
+    columns = distributions(result)
+    lines = [
+        f"Suite `{result.measured.suite}`: {summary(result)}",
+        "",
+        "| | " + " | ".join(columns) + " |",
+        "|---" * (len(columns) + 1) + "|",
+    ]
+    for candidate, cells in rows(result, measured):
+        name = f"`{candidate.name}`" if candidate.mutant else f"**{candidate.name}**, {expectation(candidate)}"
+        lines.append(f"| {name} | " + " | ".join(cell_text(cell) for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def summary(result: SuiteResult) -> str:
+    """Return in a sentence what became of a suite."""
+    rank = "ranks" if result.measured.ranks else "never ranks"
+    if not result.faults:
+        return f"{rank}; every mutant is refused and every condition met."
+    passing = result.passing_mutants
+    if not passing:
+        return f"{rank}; every mutant is refused, but {_counted(len(result.faults), 'condition')} not met."
+    others = len(result.faults) - len(passing)
+    further = f"; {_counted(others, 'further condition')} not met" if others else ""
+    return f"{rank}; {_counted(len(passing), 'mutant', 'passes', 'pass')}: {', '.join(passing)}{further}."
+
+
+def _counted(count: int, noun: str, one: str = "is", many: str = "are") -> str:
+    return f"{count} {noun} {one}" if count == 1 else f"{count} {noun}s {many}"
