@@ -32,6 +32,14 @@ class TensorMeta:
         return self.elements * DTYPE_BYTES[self.dtype]
 
     @property
+    def span_bytes(self) -> int:
+        """The memory from the first element to the last in bytes, gaps counted."""
+        if not self.elements:
+            return 0
+        last = sum((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
+        return (last + 1) * DTYPE_BYTES[self.dtype]
+
+    @property
     def contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
         return self.elements == 0 or all(

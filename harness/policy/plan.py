@@ -9,7 +9,7 @@ works on its first argument's memory must name that first, and no tensor where t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.plan import ConstantStep, LaunchStep, OpStep, Plan, Tensor, Value, used_tensors
 from harness.policy.operators import IN_PLACE, Role, find_role
@@ -96,14 +96,16 @@ def _check_caps(plan: Plan, limits: Limits) -> list[Violation]:
 def _allocated_bytes(plan: Plan) -> int:
     fresh = (Role.ALLOCATE, Role.COPY, Role.CONSTANT, Role.COMPUTE)
     steps = (s for s in plan.steps if isinstance(s, OpStep) and find_role(s.op, "open") in fresh)
-    return sum(plan.tensors[out.number].size_bytes for s in steps for out in s.outs if out is not None)
+    made = (plan.tensors[out.number] for s in steps for out in s.outs if out is not None)
+    return sum(max(tensor.size_bytes, tensor.span_bytes) for tensor in made)
 
 
 def _follow_launch(step: LaunchStep, state: _State) -> None:
     if step.origin == "triton" and state.division == "closed":
         message = f"{step.function} is launched as raw Triton: the closed division takes Helion kernels only"
         state.violations.append(Violation("raw_triton", message, step.line))
-    for number in used_tensors(step):
+    passed = replace(step, args=tuple(a for a in step.args if a.type != "constexpr"))  # the kernel gets no others
+    for number in used_tensors(passed):
         memory = state.memory[number]
         if not memory.fixed:
             memory.writer, memory.tainted, memory.line = step.origin, True, step.line

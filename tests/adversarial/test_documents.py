@@ -10,7 +10,7 @@ import torch
 
 from harness.engine import tracing
 from harness.errors import ArtifactError, SubmissionError, WorkerError
-from harness.plan import OpStep, Plan, Tensor, TensorMeta, parse_plan
+from harness.plan import Argument, LaunchStep, OpStep, Plan, Tensor, TensorMeta, parse_plan
 from harness.policy import check_plan
 from harness.policy.operators import _OPERATORS, Role
 from harness.submission import MAX_MAIN_BYTES, load_submission
@@ -64,6 +64,20 @@ def test_no_operator_gives_back_memory_that_the_policy_takes_for_new() -> None:
 def test_tensors_stand_where_torch_records_them(step: OpStep, division: str) -> None:
     plan = Plan("S", (META, META), (0,), (0,), "tensor", (step,))
     assert "host_operation" in [violation.reason for violation in check_plan(plan, division)]
+
+
+def test_a_tensor_that_no_kernel_is_passed_is_nobodys_work() -> None:
+    launch = LaunchStep("a" * 64, "b" * 64, "k", (1, 1, 1), (Argument("a", "constexpr", Tensor(1)),), "helion")
+    copied = OpStep("aten.clone.default", (Tensor(0),), (), (Tensor(1),))
+    plan = Plan("S", (META, META), (0,), (1,), "tensor", (copied, launch))
+    assert [violation.reason for violation in check_plan(plan, "closed")] == ["output_not_from_kernel"]
+
+
+def test_gaps_between_elements_are_memory_too() -> None:
+    wide = TensorMeta((2,), (1 << 35,), "float32")
+    made = OpStep("aten.empty_strided.default", ((2,), (1 << 35,)), (), (Tensor(1),))
+    plan = Plan("S", (META, wide), (0,), (0,), "tensor", (made,))
+    assert "too_many_memory" in [violation.reason for violation in check_plan(plan, "open")]
 
 
 ASSEMBLY = 'module attributes {llvm.module_asm = ["x"]} {'
