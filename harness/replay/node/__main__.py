@@ -74,12 +74,13 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> Non
     facts = {
         "sandbox": about["level"],
         "score_clock": "cupti" if about.get("clock") else "none",
-        "why_no_clock": str(about.get("why_no_clock", "")),
         "pinned": int(bool(about.get("pinned"))),
         "runners": about["runners"],
         "start_s": round(ready - started, 3),
         "replay_s": round(time.monotonic() - ready, 3),
     }
+    if about.get("why_no_clock"):
+        facts["why_no_clock"] = str(about["why_no_clock"])
     tell({"event": "report", "report": encode_report(NodeReport(tuple(cases), machine | facts, watch.facts()))})
 
 

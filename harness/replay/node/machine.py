@@ -34,7 +34,7 @@ def describe_node(nvml: Nvml) -> Facts:
         "gpu": device.name,
         "capability": f"{device.capability[0]}.{device.capability[1]}",
         "gpu_memory_bytes": device.memory_bytes,
-        "l2_bytes": device.l2_bytes,
+        "l2_mib": device.l2_bytes >> 20,
         "driver": nvml.driver_version(),
         "cuda_driver": device.driver_version,
         "addresses_host_memory": int(device.addresses_host_memory),
