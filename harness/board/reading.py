@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from harness.board.text import magnitude, moment, percent
-from harness.store.record import CaseRecord, KernelRecord, OutputError, Record, WrongElement
+from harness.store.record import CaseRecord, KernelRecord, OutputError, Record, TracebackLine, WrongElement
 
 LOW_OCCUPANCY = 0.125
 """Below this share of resident warps a kernel is marked: it hardly hides the latency of memory."""
@@ -38,6 +38,11 @@ def verdict_place(record: Record) -> str:
         return ""
     parts = [f"stage {verdict.stage}", f"case {verdict.case}" if verdict.case else "", verdict.reason]
     return " · ".join(part for part in parts if part)
+
+
+def line_place(line: TracebackLine) -> str:
+    """Say which function a line of the submission is in: "in custom_kernel"; nothing where that is not known."""
+    return f"in {line.function}" if line.function else ""
 
 
 def worst_error(case: CaseRecord) -> float | None:

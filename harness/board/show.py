@@ -20,6 +20,7 @@ from harness.board.reading import (
     error_text,
     explain_alarms,
     failing_cases,
+    line_place,
     low_occupancy,
     register_bound,
     shape_text,
@@ -180,7 +181,7 @@ def _render_failure(case: CaseRecord, message: str) -> RenderableType:
 
 def _render_traceback(lines: Sequence[TracebackLine]) -> RenderableType:
     rows: list[Row] = [
-        [f"{line.line:>5}", Text(clean(line.text), "bold"), Text(f"in {clean(line.function)}", "dim")] for line in lines
+        [f"{line.line:>5}", Text(clean(line.text), "bold"), Text(clean(line_place(line)), "dim")] for line in lines
     ]
     return FittedTable([number_column(""), Column("", no_wrap=False), Column("", 5)], rows, heading=False)
 

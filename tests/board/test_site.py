@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 from html.parser import HTMLParser
@@ -143,6 +144,19 @@ def test_a_record_page_tells_everything(pages):
     assert "Spilled registers live in slow memory" in spilling
     assert "autotune_effort was ignored." in spilling
     assert "This submission is being evaluated." in by_title["SUBMITTED: bolt, chunk_fwd_h"].words
+
+
+def record_words(record, *earlier) -> str:
+    """The words of a record's page."""
+    return Page(render_site([*earlier, record], SEASON, generated=NOW)[f"{record_page(record)}.html"]).words
+
+
+def test_a_line_in_no_function_has_no_place():
+    record = incorrect()
+    line = dataclasses.replace(record.verdict.traceback[0], function="")
+    record = dataclasses.replace(record, verdict=dataclasses.replace(record.verdict, traceback=(line,)))
+    assert "return chunk_h(k, w, u, g)" in record_words(record)
+    assert not re.search(r"u, g\) in\b", record_words(record))
 
 
 def test_a_trend_is_drawn_where_there_are_scores(site):

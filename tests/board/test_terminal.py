@@ -79,6 +79,17 @@ def test_a_failure_is_told_in_the_first_screen():
         assert any(told in line for line in first), told
 
 
+def without_function(record):
+    """A record as policy and syntax verdicts make it: a line, but no function that it is in."""
+    lines = tuple(dataclasses.replace(line, function="") for line in record.verdict.traceback)
+    return dataclasses.replace(record, verdict=dataclasses.replace(record.verdict, traceback=lines))
+
+
+def test_a_line_in_no_function_ends_with_its_text():
+    (line,) = [line for line in show(render_record(without_function(incorrect()))).splitlines() if "return" in line]
+    assert line.split() == "41 return chunk_h(k, w, u, g)".split()
+
+
 def test_a_nan_is_the_largest_error():
     nan = float("nan")
     errors = (OutputError("h", 1e-4, 1e-3, 1e-4, 0.5, 0, 8), OutputError("v", nan, nan, nan, nan, 3, 8))
