@@ -78,6 +78,26 @@ class KernelFacts:
     stores: bool = True
     cpu_s: float = 0.0
 
+    def find_excess(self, target: Target) -> str | None:
+        """Return what the kernel needs more of than the target has for one block, None if it can be launched."""
+        shared = self.shared_bytes + max(self.static_shared_bytes, target.static_shared_bytes)
+        if shared > target.shared_memory_per_block_optin_bytes:
+            most = target.shared_memory_per_block_optin_bytes
+            return (
+                f"needs {shared / 1024:.0f} KiB of shared memory; {target.name} has {most / 1024:.0f} KiB for a block"
+            )
+        if self.threads > target.max_threads_per_block:
+            return f"needs {self.threads} threads a block; {target.name} has {target.max_threads_per_block}"
+        registers = -(-self.registers * target.warp_size // 256) * 256 * -(-self.threads // target.warp_size)
+        if registers > target.registers_per_multiprocessor:
+            return (
+                f"needs {registers:,} registers; {target.name} has {target.registers_per_multiprocessor:,} for a block"
+            )
+        if self.tensor_memory_columns > target.tensor_memory_columns:
+            columns = target.tensor_memory_columns
+            return f"needs {self.tensor_memory_columns} columns of tensor memory; {target.name} has {columns}"
+        return None
+
     def occupancy(self, target: Target) -> float:
         """Return the predicted share of a multiprocessor's threads that can be resident, 0 to 1."""
         warps = -(-self.threads // target.warp_size)

@@ -43,6 +43,7 @@ class Target:
     memory_tb_per_s: float
     tflops: dict[str, float]
     static_shared_bytes: int
+    tensor_memory_columns: int
     noise: float | None
 
     @property

@@ -14,7 +14,7 @@ from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.engine.build import BuildRequest
+    from harness.engine.request import BuildRequest
     from harness.sandbox import Level
 
 DEFAULT_TEAM = "starter"
@@ -79,7 +79,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
         submission = load_submission(options.file, options.team)
     else:
         submission = find_submission(workspace.root, options.team, problem.name, problem.aliases)
-    from harness.engine.build import BuildRequest  # what is slow to import waits until the request is known to be good
+    from harness.engine.request import BuildRequest  # what is slow to import waits until the request is known to be good
     from harness.toolchain import check_toolchain
 
     toolchain = check_toolchain()

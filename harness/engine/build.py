@@ -9,74 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.artifact import Artifact, Manifest, artifact_key, load_artifact, save_artifact
-from harness.case import DEFAULT_SUITE, Case
+from harness.artifact import Artifact, Manifest, load_artifact, save_artifact
 from harness.engine.assembly import Assembled, run_assembly
 from harness.engine.budget import CompileBudget
 from harness.engine.kernel_cache import KernelCache
 from harness.engine.progress import Event, Listener
+from harness.engine.request import BuildRequest
 from harness.engine.rules import check_kernels, check_plans
 from harness.engine.tracing import Traced, TraceRequest, run_trace
 from harness.engine.workspace import Workspace, disk_error
 from harness.errors import ArtifactError
-from harness.sandbox import Level
-from harness.spec import Problem, Season
-from harness.submission import Submission, find_source_fault
-from harness.target import Target
+from harness.submission import find_source_fault
 from harness.toolchain import fingerprint
 from harness.verdict import Frame, Verdict, judge_budget, judge_source
-
-
-@dataclass(frozen=True)
-class BuildRequest:
-    """What is to be built, for which GPU, under which rules."""
-
-    submission: Submission
-    problem: Problem
-    season: Season
-    target: Target
-    division: str
-    cases: tuple[Case, ...]
-    portable: bool
-    level: Level
-    toolchain: Mapping[str, str]
-    suite: str = DEFAULT_SUITE
-
-    @property
-    def shapes(self) -> dict[str, Case]:
-        """The shapes of the cases, each once, with a case that has it."""
-        shapes: dict[str, Case] = {}
-        for case in self.cases:
-            shapes.setdefault(case.shape_id, case)
-        return shapes
-
-    @property
-    def controls(self) -> dict[str, list[str]]:
-        """The season's advanced controls: by id, where they are expected and what they hold."""
-        return {item.id: [item.path, item.sha256] for item in self.season.advanced_controls}
-
-    @property
-    def key(self) -> str:
-        """The address of the artifact."""
-        return artifact_key(
-            {
-                "submission": self.submission.sha256,
-                "team": self.submission.team,
-                "problem": self.problem.name,
-                "problem_version": self.problem.version,
-                "target": self.target.name,
-                "toolchain": fingerprint(self.toolchain),
-                "division": self.division,
-                "portable": self.portable,
-                "controls": self.controls,
-                "sandbox": self.level.value,
-                "shapes": sorted(self.shapes),
-            }
-        )
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ the rules when it is made, and again whenever it is taken from where it was kept
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from harness.artifact import Kernel
 from harness.case import Case
+from harness.engine.request import BuildRequest
 from harness.engine.tracing import launch_lines
 from harness.kernel import KernelSource
 from harness.plan import LaunchStep, Plan, TensorMeta, row_major
@@ -18,10 +18,7 @@ from harness.policy import Violation, check_options, check_plan
 from harness.replay.form import Form, check_form
 from harness.spec import Problem
 from harness.submission import Submission
-from harness.verdict import Frame, Verdict, judge_policy, judge_replay
-
-if TYPE_CHECKING:
-    from harness.engine.build import BuildRequest
+from harness.verdict import Frame, Verdict, judge_assembly, judge_policy, judge_replay
 
 
 def check_plans(
@@ -64,6 +61,10 @@ def check_kernels(request: BuildRequest, plans: Mapping[str, Plan], kernels: Map
                 "division takes Helion's own operations only"
             )
             return _judge_violation(Violation("inline_assembly", message, line), shape, request.submission)
+        fault = kernel.facts.find_excess(request.target)
+        if fault is not None:
+            message = f"kernel {kernel.facts.name} {fault}: use a smaller tile, fewer stages or fewer warps"
+            return judge_assembly("out_of_resources", message, shape, _frames(line, request.submission))
     for shape, plan in plans.items():
         for launch in plan.launches:
             fault = _find_mismatch(launch, plan, kernels[launch.kernel].facts.params)
@@ -86,7 +87,11 @@ def _find_mismatch(launch: LaunchStep, plan: Plan, params: tuple[str, ...]) -> s
 
 
 def _judge_violation(violation: Violation, shape: str, submission: Submission) -> Verdict:
+    return judge_policy(violation.reason, violation.message, shape, _frames(violation.line, submission))
+
+
+def _frames(line: int, submission: Submission) -> tuple[Frame, ...]:
+    """Return the submission's line as a traceback of one frame, none if the line is unknown."""
     lines = submission.source.splitlines()
-    text = lines[violation.line - 1].strip() if 0 < violation.line <= len(lines) else ""
-    frames = (Frame(violation.line, "", text),) if violation.line else ()
-    return judge_policy(violation.reason, violation.message, shape, frames)
+    text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return (Frame(line, "", text),) if line else ()

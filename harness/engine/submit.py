@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from harness.artifact import Artifact
 from harness.case import load_cases
-from harness.engine.build import BuildRequest, Built, run_build
+from harness.engine.build import Built, run_build
+from harness.engine.request import BuildRequest
 from harness.engine.checking import CaseResult, run_check
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener

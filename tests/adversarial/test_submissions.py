@@ -16,7 +16,7 @@ from harness.artifact import Kernel
 from harness.case import load_cases
 from harness.engine import tracing
 from harness.engine.budget import CompileBudget
-from harness.engine.build import BuildRequest
+from harness.engine.request import BuildRequest
 from harness.engine.rules import check_kernels, check_plans
 from harness.errors import ArtifactError, WorkerError
 from harness.kernel import parse_facts
@@ -53,7 +53,7 @@ def make_request(path: Path) -> BuildRequest:
 def judge_traced(request: BuildRequest, left: Traced) -> Verdict | tracing.Traced:
     """Read what a trace left behind as the parent does."""
     asked = SimpleNamespace(problem=request.problem, shapes=request.shapes)
-    worker = SimpleNamespace(events=lambda: iter(left.events))
+    worker = SimpleNamespace(events=lambda: iter([{"event": "begun"}, *left.events]))
     end = Exit(0, None, None, 1.0, 1.0, "", 0)
     progress = tracing._follow(worker, asked, lambda event: None)
     failure = tracing._find_failure(asked, progress, end, CompileBudget(120, 240))

@@ -1,5 +1,6 @@
 """Assembly for real: TTIR in, machine code and its facts out, for GPUs that are not here."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -128,6 +129,24 @@ def test_too_much_shared_memory_is_told(tmp_path):
         "compiler_crash",
         "assembler_error",
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"shared_bytes": 387 << 10}, "needs 388 KiB of shared memory; b200 has 227 KiB for a block"),
+        ({"shared_bytes": 231_425}, "227 KiB"),
+        ({"threads": 1024, "registers": 128}, "needs 131,072 registers; b200 has 65,536 for a block"),
+        ({"tensor_memory_columns": 1024}, "needs 1024 columns of tensor memory; b200 has 512"),
+        ({"shared_bytes": 231_424}, None),
+        ({"threads": 1024, "registers": 64}, None),
+        ({"tensor_memory_columns": 512}, None),
+    ],
+)
+def test_what_a_target_cannot_launch(tmp_path, changes, told):
+    (end,), out = assemble(tmp_path, [(COPY, {})])
+    excess = dataclasses.replace(facts_of(out, end), **changes).find_excess(load_target("b200"))
+    assert (excess or "") == "" if told is None else told in excess
 
 
 def test_what_is_no_cubin():

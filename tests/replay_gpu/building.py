@@ -16,7 +16,8 @@ from pathlib import Path
 
 from harness.artifact import Artifact, load_artifact, save_artifact
 from harness.case import load_cases
-from harness.engine.build import BuildRequest, Built, run_build
+from harness.engine.build import Built, run_build
+from harness.engine.request import BuildRequest
 from harness.engine.workspace import Workspace
 from harness.plan import Named, OpStep, Tensor, TensorMeta
 from harness.replay.node.node_report import CaseRequest, NodeRequest, encode_request
