@@ -6,6 +6,7 @@ errors that moved by more than noise, compile time, registers and spills. It doe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -104,8 +105,14 @@ def _compare_cases(before: Record, after: Record, since: str) -> Iterator[Change
             yield Change(since, f"case {case.case_id}", *words, case.status != "failed")
         worst_before, worst_after = worst_error(old), worst_error(case)
         if worst_before and worst_after and not 1 / ERROR_FACTOR < worst_after / worst_before < ERROR_FACTOR:
-            texts = [f"{magnitude(worst)} times the tolerance" for worst in (worst_before, worst_after)]
-            yield Change(since, f"error of {case.case_id}", texts[0], texts[1], worst_after < worst_before)
+            texts = [_error_text(worst) for worst in (worst_before, worst_after)]
+            if texts[0] != texts[1]:
+                better = math.isfinite(worst_after) and not worst_after >= worst_before
+                yield Change(since, f"error of {case.case_id}", texts[0], texts[1], better)
+
+
+def _error_text(worst: float) -> str:
+    return f"{magnitude(worst)} times the tolerance" if math.isfinite(worst) else "not finite"
 
 
 def _compare_builds(before: Record, after: Record, since: str) -> Iterator[Change]:

@@ -52,7 +52,13 @@ def worst_error(case: CaseRecord) -> float | None:
 
 def worst_relative_l2(case: CaseRecord) -> float | None:
     """Return the largest relative L2 error of a case's outputs; a NaN counts as the largest."""
-    return max((error.relative_l2 for error in case.errors), key=_nan_last, default=None)
+    return max((relative_l2(error) for error in case.errors), key=_nan_last, default=None)
+
+
+def relative_l2(error: OutputError) -> float:
+    """Return an output's relative L2 error, NaN where it has none: something is not finite, or all should be 0."""
+    vanished = error.relative_l2 == 0 and error.wrong_elements > 0
+    return error.relative_l2 if math.isfinite(error.worst_over_tolerance) and not vanished else math.nan
 
 
 def wrong_share(case: CaseRecord) -> float | None:
@@ -69,10 +75,7 @@ def error_text(error: OutputError) -> str:
     else:
         share = percent(error.wrong_elements / error.total_elements) if error.total_elements else ""
         elements = f"{error.wrong_elements} of {error.total_elements} elements wrong ({share})"
-    return (
-        f"{elements}; largest error {magnitude(error.max_abs)}, {magnitude(error.worst_over_tolerance)} times the "
-        f"tolerance; relative L2 error {magnitude(error.relative_l2)}"
-    )
+    return f"{elements}; largest error {_largest_error(error)}; relative L2 error {magnitude(relative_l2(error))}"
 
 
 def explain_alarms(kernels: Sequence[KernelRecord]) -> list[str]:
@@ -133,6 +136,13 @@ def _machine_part(name: str, value: str | int) -> str:
     if name.endswith("_bytes") and isinstance(value, int):
         return f"{name.removesuffix('_bytes')} {value / 2**30:.0f} GiB"
     return f"{name} {value}"
+
+
+def _largest_error(error: OutputError) -> str:
+    if math.isfinite(error.worst_over_tolerance):
+        return f"{magnitude(error.max_abs)}, {magnitude(error.worst_over_tolerance)} times the tolerance"
+    # It is taken over the finite elements: with nothing wrong among them, or none of them, it says nothing.
+    return f"{magnitude(error.max_abs)} where it is finite" if error.max_abs > 0 else "-"
 
 
 def _nan_last(value: float) -> float:

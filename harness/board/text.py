@@ -27,13 +27,15 @@ def seconds(value_s: float | None) -> str:
 
 
 def magnitude(value: float | None) -> str:
-    """Write an error with two digits: "0.45", "0.60", "3.1e-04", "1,742", "nan"."""
+    """Write an error with two digits: "0.45", "0.60", "3.1e-04", "1,742"; "-" for what is no number."""
     if value is None:
         return ""
+    if not math.isfinite(value):
+        return "-"
     if 100 <= abs(value) < 1e6:
         return f"{value:,.0f}"
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
+    if value == 0:
+        return "0"
     return f"{value:#.2g}".rstrip(".") if 0.01 <= abs(value) < 100 else f"{value:.1e}"
 
 

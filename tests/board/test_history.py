@@ -37,6 +37,20 @@ def test_a_failure_names_the_verdict_the_case_and_its_error():
     assert [c.better for c in changes(other_source(checked(minute=1)), incorrect())] == [True, True, True]
 
 
+def test_an_error_that_is_no_number_is_told_in_words():
+    def errs(record, worst):
+        errors = tuple(dataclasses.replace(error, worst_over_tolerance=worst) for error in record.cases[0].errors)
+        return dataclasses.replace(record, cases=(dataclasses.replace(record.cases[0], errors=errors),))
+
+    for lost in (float("inf"), float("nan")):
+        now, before = errs(other_source(checked(minute=1)), lost), errs(checked(), 0.5)
+        (change,) = changes(now, before)
+        assert (change.before, change.after, change.better) == ("0.50 times the tolerance", "not finite", False)
+        (change,) = changes(errs(now, 0.5), errs(before, lost))
+        assert (change.before, change.after, change.better) == ("not finite", "0.50 times the tolerance", True)
+        assert changes(now, errs(before, lost)) == ()
+
+
 def test_times_are_compared_with_the_last_and_the_best():
     now, last, best = other_source(passed("acme", 10, 2)), passed("acme", 12, 1), passed("acme", 8, 0)
     found = changes(now, last, best)

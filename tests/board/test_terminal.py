@@ -94,7 +94,27 @@ def test_a_nan_is_the_largest_error():
     nan = float("nan")
     errors = (OutputError("h", 1e-4, 1e-3, 1e-4, 0.5, 0, 8), OutputError("v", nan, nan, nan, nan, 3, 8))
     cases = (dataclasses.replace(checked().cases[0], status="failed", errors=errors),)
-    assert "nan !" in show(render_record(checked(cases=cases)))
+    text = show(render_record(checked(cases=cases)))
+    assert "- !" in text
+    assert "nan" not in text
+
+
+@pytest.mark.parametrize(
+    ("max_abs", "wrong", "told"),
+    [
+        (0.0, 8192, "8192 of 8192 elements wrong (100.0%); largest error -; relative L2 error -"),
+        (0.25, 4096, "4096 of 8192 elements wrong (50.0%); largest error 0.25 where it is finite; relative L2 error -"),
+    ],
+)
+@pytest.mark.parametrize("relative_l2", [0.0, float("nan")])
+def test_an_error_without_meaning_is_a_dash(max_abs, wrong, told, relative_l2):
+    record = incorrect()
+    error = OutputError("h", max_abs, 0.0, relative_l2, float("inf"), wrong, 8192)
+    cases = tuple(dataclasses.replace(case, errors=(error,)) if case.errors else case for case in record.cases)
+    text = show(render_record(dataclasses.replace(record, cases=cases)))
+    assert told in text
+    assert "inf " not in text
+    assert "nan" not in text
 
 
 def test_alarming_numbers_are_marked_and_explained():
