@@ -136,8 +136,8 @@ def _term_faults(candidate: Candidate, suite: SuiteMeasurements, row: dict[str, 
         yield Fault(
             "term",
             str(candidate.drops),
-            f"leaving out {candidate.drops} ({candidate.name}) costs at most {describe_error(cell.error)} the tolerance "
-            f"in suite {suite.suite}, in {distribution}; it must be worth more than {TERM_MARGIN:g} somewhere",
+            f"leaving out {candidate.drops} ({candidate.name}) costs {describe_error(cell.error)} the tolerance "
+            f"at most in suite {suite.suite} ({distribution}); it must cost more than {TERM_MARGIN:g} times somewhere",
         )
 
 

@@ -2,10 +2,10 @@
 
 Measured on one shape of a suite, under all of the suite's distributions, since an element may count in one of them
 only. An input element counts if changing it by its tensor's root mean square moves some output beyond its tolerance, to
-first order: one backward pass through the reference gives that for all elements at once, with outputs weighted by random
-signs over their tolerances. What the gradient does not show (or all, where the reference has none) is changed in earnest,
-block by block; then a block counts as a whole. An output element counts if it varies between inputs by more than its
-tolerance.
+first order: one backward pass through the reference gives that for all elements at once, with outputs weighted by
+random signs over their tolerances. What the gradient does not show (or all, where the reference has none) is changed in
+earnest, block by block; then a block counts as a whole. An output element counts if it varies between inputs by more
+than its tolerance.
 """
 
 from __future__ import annotations

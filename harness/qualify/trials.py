@@ -7,7 +7,7 @@ get two inputs per case, so that one which repeats its first answer shows; hones
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -24,6 +24,7 @@ from harness.spec import Problem
 
 MUTANT_SEEDS = 2
 LARGE_ELEMENTS = 4_000_000  # of all inputs and outputs: above, mutants are left out and honest variants run once
+ROLES = ("test", "benchmark")
 
 Tell = Callable[[str], None]
 
@@ -58,13 +59,18 @@ class Workbench:
         return self.roster.problem
 
 
-def measure_suite(bench: Workbench, suite: str) -> SuiteMeasurements:
+def measure_suite(bench: Workbench, suite: str, roles: Sequence[str] = ROLES) -> SuiteMeasurements:
     """Try every candidate on every case of a suite, and measure what depends on what.
+
+    Args:
+        bench: what to work with.
+        suite: the suite's name.
+        roles: which cases to try: tests, benchmarks or both.
 
     Raises:
         SpecError: reference.py or mutants.py is at fault.
     """
-    cases = load_cases(bench.problem, suite)
+    cases = tuple(case for case in load_cases(bench.problem, suite) if case.role in roles)
     trials: list[Trial] = []
     ranges: list[OutputRange] = []
     for case in cases:

@@ -1,0 +1,57 @@
+"""The season's problems qualify, on their test shapes; the event's inputs do not. `make qualify` does it in full."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from harness.spec import problem_names
+
+from .conftest import qualify_here
+
+ROOT = Path(__file__).parents[2]
+GATED = ("chunk_fwd_h", "chunk_fwd_o", "recompute_w_u")
+
+
+@cache
+def qualified(name, suite):
+    return qualify_here(ROOT / "problems" / name, (suite,), roles=("test",))
+
+
+@pytest.mark.parametrize("name", problem_names(ROOT))
+def test_every_problem_qualifies(name):
+    result = qualified(name, "default")
+    assert result.qualified, [fault.message for fault in result.suites[0].faults]
+
+
+@pytest.mark.parametrize("name", problem_names(ROOT))
+def test_every_problem_has_mutants_enough_and_each_says_its_mistake(name):
+    mutants = [candidate for candidate in qualified(name, "default").measured.candidates if candidate.mutant]
+    assert len(mutants) >= (5 if name in ("softmax", "vector_add") else 10)
+    assert all(mutant.mistake.endswith(".") for mutant in mutants)
+    assert any(mutant.drops for mutant in mutants)
+
+
+MEANT_TO_PASS = {
+    "chunk_fwd_h": {"recurrence_skipped", "state_not_carried", "correction_skipped", "input_returned"},
+    "chunk_fwd_o": {"state_ignored", "state_transposed", "off_diagonal_dropped"},
+    "recompute_w_u": {"first_chunk_only", "off_diagonal_dropped"},
+    "fp8_quant": {"eps_missing", "eps_too_large"},
+}
+
+
+@pytest.mark.parametrize("name", MEANT_TO_PASS)
+def test_the_events_inputs_let_these_pass(name):
+    result = qualified(name, "hackathon-2026")
+    assert not result.qualified
+    assert MEANT_TO_PASS[name] <= set(result.suites[0].passing_mutants)
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_the_events_inputs_leave_inputs_unread(name):
+    faults = [f for f in qualified(name, "hackathon-2026").suites[0].faults if f.condition == "influence"]
+    assert {"g", "k"} <= {fault.subject for fault in faults}
+
+
+def test_the_events_convolution_is_sound():
+    assert qualified("causal_conv1d", "hackathon-2026").suites[0].faults == ()
