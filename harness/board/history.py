@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.board.ranking import describe_difference
-from harness.board.reading import worst_error
+from harness.board.reading import status_word, worst_error
 from harness.board.text import magnitude, microseconds, seconds
 from harness.store.record import CaseRecord, KernelRecord, Record
 from harness.store.store import Previous
@@ -101,7 +101,7 @@ def _compare_cases(before: Record, after: Record, since: str) -> Iterator[Change
             continue
         # Other differences (built, not run, partial) follow from where a run was made, and how far it came.
         if old.status != case.status and "failed" in (old.status, case.status):
-            words = (old.status.replace("_", " "), case.status.replace("_", " "))
+            words = (status_word(old.status), status_word(case.status))
             yield Change(since, f"case {case.case_id}", *words, case.status != "failed")
         worst_before, worst_after = worst_error(old), worst_error(case)
         if worst_before and worst_after and not 1 / ERROR_FACTOR < worst_after / worst_before < ERROR_FACTOR:

@@ -18,6 +18,29 @@ MAX_REGISTERS = 255
 """What a thread can have."""
 
 
+_STATUS_WORDS = {"partial": "sampled"}
+_REASON_WORDS = {"after_failure": "a case before it failed"}
+
+
+def status_word(status: str) -> str:
+    """Write a case's status for people: "passed", "not run", and "sampled" where a sample of its programs passed."""
+    return _STATUS_WORDS.get(status, status.replace("_", " "))
+
+
+def case_note(case: CaseRecord) -> str:
+    """Say why a case neither passed nor failed, or how much of it was checked."""
+    if case.status in ("passed", "failed"):
+        return ""
+    return case.message or _REASON_WORDS.get(case.reason, case.reason.replace("_", " "))
+
+
+def count_passed(cases: Sequence[CaseRecord]) -> tuple[int, str]:
+    """Count the cases that passed, and write of how many: (14, "of 14, 2 by a sample of their programs")."""
+    sampled = sum(case.status == "partial" for case in cases)
+    by_sample = f", {sampled} by a sample of {'its' if sampled == 1 else 'their'} programs" if sampled else ""
+    return sampled + sum(case.status == "passed" for case in cases), f"of {len(cases)}{by_sample}"
+
+
 def failing_cases(record: Record) -> tuple[CaseRecord, ...]:
     """Return the failed cases that the verdict is about: the one that it names, or else all of them."""
     failed = tuple(case for case in record.cases if case.status == "failed")

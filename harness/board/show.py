@@ -15,6 +15,7 @@ from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.history import Change
 from harness.board.reading import (
     case_message,
+    case_note,
     element_text,
     environment,
     error_text,
@@ -25,6 +26,7 @@ from harness.board.reading import (
     register_bound,
     shape_text,
     spills,
+    status_word,
     verdict_place,
     worst_error,
     worst_relative_l2,
@@ -45,7 +47,7 @@ from harness.store.record import CaseRecord, KernelRecord, Record, TracebackLine
 from harness.text import clean
 
 BETTER_STYLES = {True: "green", False: "red", None: ""}
-STATUS_STYLES = {"passed": "green", "partial": "yellow", "built": "yellow", "failed": "bold red", "not_run": "dim"}
+STATUS_STYLES = {"passed": "green", "partial": "green", "built": "yellow", "failed": "bold red", "not_run": "dim"}
 MAX_EXAMPLES = 5
 
 
@@ -139,7 +141,7 @@ def _case_row(name: str, case: CaseRecord) -> Row:
         name,
         Text("bench" if case.role == "benchmark" else clean(case.role), "dim"),
         Text(clean(case.distribution), "dim"),
-        Text(clean(case.status.replace("_", " ")), STATUS_STYLES.get(case.status, "")),
+        Text(clean(status_word(case.status)), STATUS_STYLES.get(case.status, "")),
         _alarm(magnitude(worst), worst is not None and not worst <= 1),
         magnitude(worst_relative_l2(case)),
         Text(percent(wrong_share(case)), "bold red"),
@@ -147,10 +149,7 @@ def _case_row(name: str, case: CaseRecord) -> Row:
         f"{microseconds(timing.low_us)} to {microseconds(timing.high_us)}" if timing else "",
         percent(timing.percent_of_floor / 100) if timing and timing.percent_of_floor else "",
         seconds(case.seconds),
-        Text(
-            clean(case.message or case.reason.replace("_", " ")) if case.status not in ("passed", "failed") else "",
-            "dim",
-        ),
+        Text(clean(case_note(case)), "dim"),
     ]
 
 

@@ -70,6 +70,16 @@ def make_season() -> list[Record]:
     return [near_limit(wide(record) if record.problem == "causal_conv1d" else record) for record in records]
 
 
+def sampled(record: Record) -> Record:
+    """The record with two of its benchmark cases checked by a sample of their programs, the third in full."""
+    message = "8 of 48 programs checked"
+    cases = list(record.cases)
+    cases[3:] = [dataclasses.replace(case, status="partial", message=message) for case in cases[3:5]] + [
+        dataclasses.replace(cases[5], status="passed")
+    ]
+    return dataclasses.replace(record, cases=tuple(cases))
+
+
 def near_limit(record: Record, floor_us: float = 15.0) -> Record:
     """The record with the hardware's limits at 1/4, 1 and 4 times a time."""
     if not record.score_us:

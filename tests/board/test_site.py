@@ -12,7 +12,7 @@ import pytest
 from harness.board.site import SeasonFacts, export_site, record_page, render_site, slug
 from harness.errors import UsageError
 from tests.board.hostile import HOSTILE, hostile_record
-from tests.board.season import SEASON, make_season
+from tests.board.season import SEASON, make_season, sampled
 from tests.store.samples import checked, incorrect, passed
 
 VOID = {"meta", "link", "br", "img", "rect", "path", "input", "hr"}
@@ -149,6 +149,14 @@ def test_a_record_page_tells_everything(pages):
 def record_words(record, *earlier) -> str:
     """The words of a record's page."""
     return Page(render_site([*earlier, record], SEASON, generated=NOW)[f"{record_page(record)}.html"]).words
+
+
+def test_a_case_checked_by_a_sample_counts_as_passed():
+    words = record_words(sampled(checked()))
+    assert "Cases passed 6 of 6, 2 by a sample of their programs" in words
+    assert words.count("sampled 8 of 48 programs checked") == 2
+    assert "partial" not in words
+    assert "Cases passed 3 of 6 Compile" in record_words(checked())
 
 
 def test_a_line_in_no_function_has_no_place():

@@ -10,6 +10,7 @@ from harness.board import list_changes, rank, render_board, render_record
 from harness.store import Previous
 from harness.store.record import KernelRecord, OutputError
 from tests.board.hostile import HOSTILE, hostile_record
+from tests.board.season import sampled
 from tests.store.samples import checked, incorrect, passed, submitted
 
 BOARD = ("chunk_fwd_h", "b200", "closed")
@@ -88,6 +89,14 @@ def without_function(record):
 def test_a_line_in_no_function_ends_with_its_text():
     (line,) = [line for line in show(render_record(without_function(incorrect()))).splitlines() if "return" in line]
     assert line.split() == "41 return chunk_h(k, w, u, g)".split()
+
+
+def test_a_case_checked_by_a_sample_is_no_fault():
+    text = show(render_record(sampled(checked())))
+    assert text.count("sampled") == 2
+    assert text.count("8 of 48 programs checked") == 2
+    assert "partial" not in text
+    assert "\x1b[32msampled" in show(render_record(sampled(checked())), 140, color=True)
 
 
 def test_a_nan_is_the_largest_error():
