@@ -6,6 +6,7 @@ The texts that it returns hold other people's words as they came: whoever shows 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from harness.board.text import magnitude, moment, percent
@@ -46,6 +47,17 @@ def failing_cases(record: Record) -> tuple[CaseRecord, ...]:
     failed = tuple(case for case in record.cases if case.status == "failed")
     named = tuple(case for case in failed if record.verdict and case.case_id == record.verdict.case)
     return named or failed
+
+
+def fell_short(record: Record) -> bool:
+    """Say whether there is a verdict, and one that no board shows."""
+    return record.verdict is not None and not record.accepted
+
+
+def first_sentence(text: str) -> str:
+    """Return a message's first sentence, or its first line where that ends earlier."""
+    line = text.strip().partition("\n")[0]
+    return re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0]
 
 
 def case_message(record: Record, case: CaseRecord) -> str:
@@ -138,7 +150,7 @@ def element_text(element: WrongElement) -> str:
     return f"[{', '.join(map(str, element.index))}]: got {element.got:.7g}, expected {element.expected:.7g}"
 
 
-def environment(record: Record) -> list[tuple[str, str]]:
+def made_with(record: Record) -> list[tuple[str, str]]:
     """Return what a record was made with, as (name, value) pairs to show."""
     pairs = [
         ("season", record.season),

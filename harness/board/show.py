@@ -17,12 +17,14 @@ from harness.board.reading import (
     case_message,
     case_note,
     element_text,
-    environment,
     error_text,
     explain_alarms,
     failing_cases,
+    fell_short,
+    first_sentence,
     line_place,
     low_occupancy,
+    made_with,
     register_bound,
     shape_text,
     spills,
@@ -51,21 +53,26 @@ STATUS_STYLES = {"passed": "green", "partial": "green", "built": "yellow", "fail
 MAX_EXAMPLES = 5
 
 
-def render_record(record: Record, *, changes: Sequence[Change] = ()) -> RenderableType:
+def render_record(record: Record, *, changes: Sequence[Change] = (), environment: bool = True) -> RenderableType:
     """Return everything about a record for the terminal, what matters most first.
+
+    Where the submission fell short, cases that were not run are counted only, and the last line repeats the verdict:
+    the first one has scrolled away.
 
     Args:
         record: any state, any verdict.
         changes: from `history.list_changes`.
+        environment: tell what the record was made with.
     """
+    short = fell_short(record)
     sections = [
         (None, render_verdict(record)),
         ("Changes", render_changes(changes) if changes else None),
-        ("Cases", render_cases(record.cases) if record.cases else None),
+        ("Cases", render_cases(record.cases, fold=short) if record.cases else None),
         ("Kernels", render_kernels(record.kernels) if record.kernels else None),
         ("Cost", _render_cost(record)),
         ("Warnings", Text("\n".join(clean(w) for w in record.warnings), "yellow") if record.warnings else None),
-        ("Environment", _render_environment(record)),
+        ("Environment", _render_environment(record) if environment else None),
     ]
     parts: list[RenderableType] = []
     for title, content in sections:
@@ -74,6 +81,8 @@ def render_record(record: Record, *, changes: Sequence[Change] = ()) -> Renderab
         if title is not None:
             parts.append(Text(f"\n{title}", "bold"))
         parts.append(Padding(content, (0, 0, 0, 2 if title else 0)))
+    if short:
+        parts.append(_render_ending(record))
     return Group(*parts)
 
 
@@ -109,17 +118,19 @@ def render_changes(changes: Sequence[Change]) -> RenderableType:
     return FittedTable(columns, rows)
 
 
-def render_cases(cases: Sequence[CaseRecord]) -> RenderableType:
-    """Return the table of cases: status, errors against the tolerance, times against the floor."""
-    common = common_axes([case.shape for case in cases])
-    columns = [
-        Column(f"case ({common})" if common else "case"), Column("", 5), Column("inputs", 4), Column("status"),
-        number_column("error/tol", 8), number_column("rel L2", 6), number_column("wrong", 7),
-        number_column("median µs"), number_column("interval µs", 4), number_column("of floor", 7),
-        number_column("replay", 3), Column("note", 5, no_wrap=False),
-    ]  # fmt: skip
-    names = shape_names([case.shape for case in cases])
-    return FittedTable(columns, [_case_row(name, case) for name, case in zip(names, cases, strict=True)])
+def render_cases(cases: Sequence[CaseRecord], *, fold: bool = False) -> RenderableType:
+    """Return the table of cases: status, errors against the tolerance, times against the floor.
+
+    Args:
+        cases: of one record.
+        fold: count the cases that were not run instead of listing them.
+    """
+    listed = [case for case in cases if not (fold and case.status == "not_run")]
+    parts: list[RenderableType] = [_case_table(listed)] if listed else []
+    if left := len(cases) - len(listed):
+        more = "more " if listed else ""
+        parts.append(Text(f"{left} {more}case{'' if left == 1 else 's'} not run", "dim"))
+    return Group(*parts)
 
 
 def render_kernels(kernels: Sequence[KernelRecord]) -> RenderableType:
@@ -132,6 +143,18 @@ def render_kernels(kernels: Sequence[KernelRecord]) -> RenderableType:
     names = short_names([kernel.shape_id for kernel in kernels])
     table = FittedTable(columns, [_kernel_row(name, kernel) for name, kernel in zip(names, kernels, strict=True)])
     return Group(table, *(Text(f"! {sentence}", "yellow") for sentence in explain_alarms(kernels)))
+
+
+def _case_table(cases: Sequence[CaseRecord]) -> RenderableType:
+    common = common_axes([case.shape for case in cases])
+    columns = [
+        Column(f"case ({common})" if common else "case"), Column("", 5), Column("inputs", 4), Column("status"),
+        number_column("error/tol", 8), number_column("rel L2", 6), number_column("wrong", 7),
+        number_column("median µs"), number_column("interval µs", 4), number_column("of floor", 7),
+        number_column("replay", 3), Column("note", 5, no_wrap=False),
+    ]  # fmt: skip
+    names = shape_names([case.shape for case in cases])
+    return FittedTable(columns, [_case_row(name, case) for name, case in zip(names, cases, strict=True)])
 
 
 def _case_row(name: str, case: CaseRecord) -> Row:
@@ -185,6 +208,11 @@ def _render_traceback(lines: Sequence[TracebackLine]) -> RenderableType:
     return FittedTable([number_column(""), Column("", no_wrap=False), Column("", 5)], rows, heading=False)
 
 
+def _render_ending(record: Record) -> RenderableType:
+    said = first_sentence(record.verdict.message) if record.verdict else ""
+    return Text.assemble("\n", verdict_text(record.kind), f"  {clean(said)}" if said else "")
+
+
 def _render_cost(record: Record) -> RenderableType | None:
     lines = []
     if record.build is not None:
@@ -202,7 +230,7 @@ def _render_cost(record: Record) -> RenderableType | None:
 
 
 def _render_environment(record: Record) -> RenderableType:
-    rows: list[Row] = [[Text(name, "dim"), value] for name, value in environment(record)]
+    rows: list[Row] = [[Text(name, "dim"), value] for name, value in made_with(record)]
     return FittedTable([Column(""), Column("", no_wrap=False)], rows, heading=False)
 
 

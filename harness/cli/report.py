@@ -10,6 +10,7 @@ from rich.text import Text
 
 from harness.board.history import list_changes
 from harness.board.ranking import Board, rank
+from harness.board.reading import fell_short
 from harness.board.show import render_kernels, render_record
 from harness.board.text import seconds
 from harness.store import BuildRecord, KernelRecord, Record, Store, VerdictRecord
@@ -20,10 +21,11 @@ from harness.text import clean
 def render_report(record: Record, store: Store, *, debug: bool) -> list[RenderableType]:
     """Return the report of a finished record: verdict first, then what changed, cases, kernels, and the standing."""
     previous = store.previous(record.team, record.problem, record.target, division=record.division, before=record.id)
-    parts: list[RenderableType] = [render_record(record, changes=list_changes(record, previous)), Text("")]
+    shown = render_record(record, changes=list_changes(record, previous), environment=not fell_short(record))
+    parts: list[RenderableType] = [shown, Text("")]
     if record.accepted:
         parts.append(render_standing(record, current_board(store, record.problem, record.target, record.division)))
-    parts.append(Text(f"record {record.id}   more: harness show {record.id}", "dim"))
+    parts.append(Text(f"record {record.id}   more: make show RECORD={record.id}", "dim"))
     ours = record.verdict.details.get("traceback") if record.verdict else None
     if debug and isinstance(ours, str):
         parts.append(Text(clean(ours, lines=True), "dim"))

@@ -99,6 +99,62 @@ def test_a_case_checked_by_a_sample_is_no_fault():
     assert "\x1b[32msampled" in show(render_record(sampled(checked())), 140, color=True)
 
 
+def after_failure(record):
+    """The record as the engine leaves it: nothing is run after the case that failed."""
+    cases = tuple(
+        dataclasses.replace(case, status="not_run", reason="after_failure", message="", errors=(), seconds=None)
+        if number > 1
+        else case
+        for number, case in enumerate(record.cases)
+    )
+    return dataclasses.replace(record, cases=cases)
+
+
+def test_a_failure_ends_with_its_verdict_and_counts_what_was_not_run():
+    lines = show(render_record(after_failure(incorrect()))).rstrip().splitlines()
+    assert lines[-1] == "INCORRECT  Output h differs from the second chunk on: is the state carried over?"
+    assert lines[-2] == ""
+    assert sum("not run" in line for line in lines) == 1
+    assert "  4 more cases not run" in [line.rstrip() for line in lines]
+    assert "after" not in "\n".join(lines)
+
+
+def test_only_the_first_sentence_is_repeated():
+    record = incorrect()
+    for message, said in (
+        ("Wrong by 0.5 in h. Is the mask right?", "Wrong by 0.5 in h."),
+        ("submission.py has no kernel\nline two", "submission.py has no kernel"),
+    ):
+        told = dataclasses.replace(record, verdict=dataclasses.replace(record.verdict, message=message))
+        assert show(render_record(told)).splitlines()[-1] == f"INCORRECT  {said}"
+    silent = dataclasses.replace(record, verdict=dataclasses.replace(record.verdict, message=""))
+    assert show(render_record(silent)).splitlines()[-1] == "INCORRECT"
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, "1 case not run"), (3, "3 cases not run")])
+def test_where_nothing_was_run_there_is_no_table_of_cases(count, told):
+    record = incorrect(cases=tuple(dataclasses.replace(c, status="not_run") for c in checked().cases[:count]))
+    text = show(render_record(record))
+    assert told in text
+    assert "inputs" not in text
+
+
+def test_what_was_accepted_lists_every_case_and_ends_without_the_verdict():
+    record = dataclasses.replace(after_failure(incorrect()), verdict=checked().verdict)
+    text = show(render_record(record))
+    assert text.count("not run  ") == 4
+    assert text.count("a case before it failed") == 4
+    assert text.count("CHECKED") == 1
+    assert show(render_record(submitted())).count("SUBMITTED") == 1
+
+
+def test_the_environment_is_left_out_where_it_is_not_wanted():
+    assert "Environment" in show(render_record(incorrect()))
+    text = show(render_record(incorrect(), environment=False))
+    assert "Environment" not in text
+    assert "sandbox" not in text
+
+
 def test_a_nan_is_the_largest_error():
     nan = float("nan")
     errors = (OutputError("h", 1e-4, 1e-3, 1e-4, 0.5, 0, 8), OutputError("v", nan, nan, nan, nan, 3, 8))
@@ -176,7 +232,8 @@ def test_a_case_does_not_repeat_the_verdict():
     record = incorrect()
     message = record.verdict.message
     cases = tuple(dataclasses.replace(case, message=message) for case in record.cases)
-    assert show(render_record(dataclasses.replace(record, cases=cases))).count(message) == 1
+    lines = show(render_record(dataclasses.replace(record, cases=cases))).splitlines()
+    assert "\n".join(lines[:-1]).count(message) == 1, "once, before the last line repeats it"
 
 
 def test_every_failed_case_is_shown_where_the_verdict_names_none_of_them():
