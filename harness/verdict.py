@@ -89,6 +89,7 @@ _TRACE_KINDS = {
     "constant_too_large": Kind.UNTRACEABLE,
     "plan_too_large": Kind.UNTRACEABLE,
     "helion_interpreter": Kind.POLICY_VIOLATION,
+    "tracer_failed": Kind.UNTRACEABLE,
     "harness_error": Kind.HARNESS_ERROR,
     "autotuning_refused": Kind.POLICY_VIOLATION,
     "advanced_controls": Kind.POLICY_VIOLATION,

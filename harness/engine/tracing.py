@@ -69,6 +69,7 @@ class _Progress:
     """What the worker's events add up to."""
 
     costs: dict[str, BuildCost] = field(default_factory=dict)
+    begun: bool = False
     imported: BuildCost | None = None
     running: list[str] = field(default_factory=list)
     failures: dict[str, dict[str, Any]] = field(default_factory=dict)  # by shape id, "" for the import
@@ -125,7 +126,9 @@ def _follow(worker: WorkerJob, request: TraceRequest, listener: Listener) -> _Pr
     for event in worker.events():
         kind, shape = event.get("event"), text(event, "shape", 200)
         cost = BuildCost(number(event, "cpu_s"), number(event, "wall_s"))
-        if kind == "imported":
+        if kind == "begun":
+            progress.begun = True
+        elif kind == "imported":
             progress.imported = cost
             progress.warnings += _texts(event.get("warnings"))
         elif kind == "failed" and (not shape or shape in request.shapes):
@@ -160,8 +163,7 @@ def _find_failure(request: TraceRequest, progress: _Progress, end: Exit, budget:
             others = sorted(set(progress.failures) - {shape, ""})
             details = {"failed_shapes": [shape, *others]} if shape else {}
             event = progress.failures[shape]
-            reason = text(event, "reason", 64)
-            reason = reason if reason in REASONS else "process_died"  # one of its own making
+            reason = _believed(text(event, "reason", 64), begun=progress.begun)
             return judge_trace(reason, text(event, "message"), shape, _frames(event), details)
     missing = [shape for shape in request.shapes if shape not in progress.costs]
     if missing:
@@ -170,6 +172,13 @@ def _find_failure(request: TraceRequest, progress: _Progress, end: Exit, budget:
         message = f"the process ended ({told}) before it had traced {missing[0]}: submissions must not end it"
         return judge_trace("process_died", message, where, details={"stderr": end.stderr[-2000:]})
     return None
+
+
+def _believed(reason: str, *, begun: bool) -> str:
+    """Return what to make of a reason: once the submission runs, it can say that it was our fault, or anything."""
+    if reason == "harness_error" and begun:
+        return "tracer_failed"
+    return reason if reason in REASONS else "process_died"
 
 
 _LIMITS = {

@@ -11,7 +11,8 @@ Request (JSON): {"submission": path, "target": "b200", "jobs": 2, "portable": fa
 Files: `plans/<shape>.json` (`harness.plan`), `kernels/<key>.json` ({"ttir", "options", "name", "params"}, the key
 being `harness.kernel.kernel_key`), `sources/<sha256>.py` (Triton modules, for people and for CPU replay).
 
-Events, one JSON line each on standard output: `imported` (cpu_s, wall_s, warnings), `start` (shape), `traced`
-(shape, cpu_s, wall_s, warnings), `failed` (shape or null for the import, reason as in `failures.REASONS`, message,
-traceback of the submission's own lines). A shape that fails does not stop the others.
+Events, one JSON line each on standard output: `begun` (what is told from here on may be the submission's word),
+`imported` (cpu_s, wall_s, warnings), `start` (shape), `traced` (shape, cpu_s, wall_s, warnings), `failed` (shape or
+null for the import, reason as in `failures.REASONS`, message, traceback of the submission's own lines). A shape that
+fails does not stop the others.
 """

@@ -42,6 +42,7 @@ def main(arguments: list[str]) -> int:
             told = f"the toolchain cannot be imported: {type(error).__name__}: {error}. {REASONS['harness_error']}"
             emit(failed_event(None, Failure("harness_error", told)))
             return 1
+        emit({"event": "begun"})  # what is told from here on may be the submission's word
         trace(request, Path(out_dir), emit, started_s)
     return 0
 

@@ -33,6 +33,7 @@ REASONS = {
     "bad_grid": "A grid has one to three sizes, at most 2147483647, 65535 and 65535.",
     "out_of_memory": "Build large tensors on the device: a trace has little host memory.",
     "harness_error": "This is the harness's fault, not the submission's: please report it.",
+    "tracer_failed": "If the submission does nothing unusual, this is the harness's fault: please report it.",
     "process_died": "Look for os._exit or signals in the submission; if there are none, report it.",
 }
 """What the author can do, by reason code. The verdict that a code leads to is `harness.verdict`'s."""

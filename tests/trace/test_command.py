@@ -35,9 +35,10 @@ def test_command(trace: Trace, tmp_path: Path) -> None:
     path.write_text((SUBMISSIONS / "vector_add.py").read_text().replace("import torch\n", f"{NOISY}import torch\n", 1))
     shapes = {"N256": ([256],), "N1000": ([1000],)}
     traced, stderr = run_command(tmp_path, request_document(path, shapes))
-    assert [event["event"] for event in traced.events][:3] == ["imported", "start", "start"]
+    assert [event["event"] for event in traced.events][:4] == ["begun", "imported", "start", "start"]
     assert {e["shape"] for e in traced.events if e["event"] == "traced"} == set(shapes)
-    assert all(event["cpu_s"] > 0 and event["wall_s"] > 0 for event in traced.events if event["event"] != "start")
+    costly = [event for event in traced.events if event["event"] not in ("begun", "start")]
+    assert all(event["cpu_s"] > 0 and event["wall_s"] > 0 for event in costly)
     assert "hello from the import" in stderr
     other = trace("vector_add", shapes=shapes)
     for shape in shapes:
@@ -50,13 +51,15 @@ def test_failed_import_ends_well(tmp_path: Path) -> None:
     path = tmp_path / "broken.py"
     path.write_text("x = (\n")
     traced, _ = run_command(tmp_path, request_document(path, {"S": ([8],)}))
-    (event,) = traced.events
+    (begun, event) = traced.events
+    assert begun == {"event": "begun"}
     assert event["reason"] == "syntax_error"
     assert event["traceback"] == [{"line": 1, "function": "<module>", "text": "x = ("}]
 
 
 def test_harness_error_before_the_submission(tmp_path: Path) -> None:
     traced, stderr = run_command(tmp_path, request_document(SUBMISSIONS / "vector_add.py", {"S": ([8],)}, target="b2"))
+    assert [event["event"] for event in traced.events] == ["failed"]  # and so it is believed
     assert traced.failure(None)["reason"] == "harness_error"
     assert "unknown target 'b2'" in traced.failure(None)["message"]
     assert "Traceback" in stderr
