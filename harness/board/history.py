@@ -7,8 +7,9 @@ errors that moved by more than noise, compile time, registers and spills. It doe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from harness.board.ranking import describe_difference
 from harness.board.reading import status_word, worst_error
@@ -20,6 +21,9 @@ TIME_NOISE = 0.01
 ERROR_FACTOR = 2.0
 COMPILE_SHARE, COMPILE_LEAST_S = 0.2, 1.0
 
+_Moved: TypeAlias = tuple[KernelRecord, int, int]
+"""A kernel, and a number of its compile report before and after."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -27,7 +31,7 @@ class Change:
 
     Attributes:
         since: "last" or "best": which earlier record it is compared with.
-        subject: what changed ("verdict", "case B1_T64", "registers of kernel in B1_T64").
+        subject: what changed ("verdict", "case B1_T64", "registers of kernel in B1_T64", "registers").
         better: True or False where more or less is better, None where it is just different.
     """
 
@@ -125,19 +129,37 @@ def _compare_builds(before: Record, after: Record, since: str) -> Iterator[Chang
 
 def _compare_kernels(before: Record, after: Record, since: str) -> Iterator[Change]:
     earlier = {(kernel.shape_id, kernel.name): kernel for kernel in before.kernels}
-    for kernel in after.kernels:
-        old = earlier.get((kernel.shape_id, kernel.name))
-        if old is not None:
-            yield from _compare_kernel(old, kernel, since)
+    pairs = [(earlier.get((kernel.shape_id, kernel.name)), kernel) for kernel in after.kernels]
+    known = [(old, new) for old, new in pairs if old is not None]
+    registers = _list_moved((new, old.registers, new.registers) for old, new in known)
+    if registers:
+        yield _fold_moved(since, "registers", registers)
+    spilled = _list_moved((new, old.stack_bytes, new.stack_bytes) for old, new in known)
+    if spilled:
+        fewer = {after < before for _, before, after in spilled}
+        yield _fold_moved(since, "spilled bytes", spilled, fewer.pop() if len(fewer) == 1 else None)
 
 
-def _compare_kernel(old: KernelRecord, new: KernelRecord, since: str) -> Iterator[Change]:
-    place = f"of {new.name} in {new.shape_id}"
-    if None not in (old.registers, new.registers) and old.registers != new.registers:
-        yield Change(since, f"registers {place}", str(old.registers), str(new.registers))
-    if old.stack_bytes is not None and new.stack_bytes is not None and old.stack_bytes != new.stack_bytes:
-        better = new.stack_bytes < old.stack_bytes
-        yield Change(since, f"spilled bytes {place}", str(old.stack_bytes), str(new.stack_bytes), better)
+def _list_moved(numbers: Iterable[tuple[KernelRecord, int | None, int | None]]) -> list[_Moved]:
+    """Keep the kernels whose number is known before and after, and is another."""
+    return [(kernel, old, new) for kernel, old, new in numbers if old is not None and new is not None and old != new]
+
+
+def _fold_moved(since: str, quantity: str, moved: Sequence[_Moved], better: bool | None = None) -> Change:
+    """Write one line however many kernels and shapes an edit moved: "64..110", "80..128 in 7 shapes"."""
+    names = list(dict.fromkeys(kernel.name for kernel, _, _ in moved))
+    shapes = list(dict.fromkeys(kernel.shape_id for kernel, _, _ in moved))
+    before, after = _span([old for _, old, _ in moved]), _span([new for _, _, new in moved])
+    if len(moved) == 1:
+        return Change(since, f"{quantity} of {names[0]} in {shapes[0]}", before, after, better)
+    subject = quantity if len(names) == 1 else f"{quantity} of {len(names)} kernels"
+    place = shapes[0] if len(shapes) == 1 else f"{len(shapes)} shapes"
+    return Change(since, subject, before, f"{after} in {place}", better)
+
+
+def _span(numbers: Sequence[int]) -> str:
+    least, most = min(numbers), max(numbers)
+    return str(least) if least == most else f"{least}..{most}"
 
 
 def _by_id(record: Record) -> dict[str, CaseRecord]:

@@ -83,6 +83,38 @@ def test_compile_time_registers_and_spills_are_told():
     )
 
 
+def edited(record, **columns):
+    """The record with other numbers in its compile report, one for each kernel in turn."""
+    kernels = list(record.kernels)
+    for column, values in columns.items():
+        kernels = [dataclasses.replace(k, **{column: v}) for k, v in zip(kernels, values, strict=True)]
+    return dataclasses.replace(record, kernels=tuple(kernels))
+
+
+def test_registers_and_spills_of_many_shapes_are_one_line_each():
+    before = edited(checked(), registers=(64, 110, 96), stack_bytes=(0, 8, 8))
+    now = edited(other_source(checked(minute=1)), registers=(80, 128, 96), stack_bytes=(16, 16, 16))
+    assert changes(now, before) == (
+        Change("last", "registers", "64..110", "80..128 in 2 shapes"),
+        Change("last", "spilled bytes", "0..8", "16 in 3 shapes", False),
+    )
+    mixed = edited(before, stack_bytes=(0, 32, 8))
+    assert [c.better for c in changes(edited(now, registers=(64, 110, 96)), mixed)] == [None]
+    unknown = edited(before, registers=(None, None, None), stack_bytes=(None, None, None))
+    assert changes(now, unknown) == ()
+
+
+def test_registers_of_several_kernels_are_one_line_too():
+    def split(record):
+        kernels = record.kernels[:2]
+        here = [dataclasses.replace(k, shape_id="B1_T64", name=name) for k, name in zip(kernels, "ab", strict=True)]
+        return dataclasses.replace(record, kernels=tuple(here))
+
+    before = edited(split(checked()), registers=(64, 64))
+    now = edited(split(other_source(checked(minute=1))), registers=(32, 80))
+    assert changes(now, before) == (Change("last", "registers of 2 kernels", "64", "32..80 in B1_T64"),)
+
+
 def test_noise_in_compile_time_is_not_told():
     now = other_source(checked(minute=1, build=dataclasses.replace(checked().build, cpu_s=24.0)))
     assert changes(now, checked()) == ()

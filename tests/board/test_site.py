@@ -159,6 +159,16 @@ def test_a_case_checked_by_a_sample_counts_as_passed():
     assert "Cases passed 3 of 6 Compile" in record_words(checked())
 
 
+def test_changes_keep_the_names_of_kernels_and_cases():
+    before = checked()
+    kernel = dataclasses.replace(before.kernels[0], name="helion_state_pass", registers=64)
+    before = dataclasses.replace(before, kernels=(kernel,))
+    now = incorrect(minute=1, kernels=(dataclasses.replace(kernel, registers=80),))
+    words = record_words(now, before)
+    assert f"registers of helion_state_pass in {kernel.shape_id} 64 → 80" in words
+    assert f"case {now.verdict.case} passed → failed" in words
+
+
 def test_a_line_in_no_function_has_no_place():
     record = incorrect()
     line = dataclasses.replace(record.verdict.traceback[0], function="")
