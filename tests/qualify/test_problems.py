@@ -10,7 +10,6 @@ from harness.spec import problem_names
 from .conftest import qualify_here
 
 ROOT = Path(__file__).parents[2]
-GATED = ("chunk_fwd_h", "chunk_fwd_o", "recompute_w_u")
 
 
 @cache
@@ -47,10 +46,10 @@ def test_the_events_inputs_let_these_pass(name):
     assert MEANT_TO_PASS[name] <= set(result.suites[0].passing_mutants)
 
 
-@pytest.mark.parametrize("name", GATED)
-def test_the_events_inputs_leave_inputs_unread(name):
+@pytest.mark.parametrize(("name", "unread"), [("chunk_fwd_h", "gkw"), ("chunk_fwd_o", "gh"), ("recompute_w_u", "gk")])
+def test_the_events_inputs_need_not_all_be_read(name, unread):
     faults = [f for f in qualified(name, "hackathon-2026").suites[0].faults if f.condition == "influence"]
-    assert {"g", "k"} <= {fault.subject for fault in faults}
+    assert set(unread) <= {fault.subject for fault in faults}
 
 
 def test_the_events_convolution_is_sound():
