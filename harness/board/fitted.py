@@ -34,13 +34,23 @@ class Column:
 
 
 class FittedTable:
-    """A table without lines. Strings in it are plain text, never markup; columns with no content are left out."""
+    """A table without lines. Strings in it are plain text, never markup; columns with no content are left out.
 
-    def __init__(self, columns: Sequence[Column], rows: Sequence[Row], *, heading: bool = True) -> None:
+    Args:
+        columns: all of them; those that do not fit are left out.
+        rows: a cell for each column.
+        heading: show the columns' headings.
+        whole: the command that shows everything. With it, a line under the table tells of columns left out.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], rows: Sequence[Row], *, heading: bool = True, whole: str = ""
+    ) -> None:
         used = [i for i in range(len(columns)) if any(str(row[i]) for row in rows)]
         self._columns = [columns[i] for i in used]
         self._rows = [[_plain(row[i]) for i in used] for row in rows]
         self._heading = heading
+        self._whole = whole
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for least in sorted({column.keep for column in self._columns}):
@@ -48,8 +58,12 @@ class FittedTable:
             if Measurement.get(console, options.update(max_width=UNLIMITED), table).maximum <= options.max_width:
                 break
         else:
-            table = self._keeping(9)
+            least, table = 9, self._keeping(9)
         yield table
+        left_out = sum(column.keep < least for column in self._columns)
+        if left_out and self._whole:
+            columns = f"{left_out} column{'' if left_out == 1 else 's'} left out"
+            yield Text(f"{columns}: widen the terminal, or {self._whole}", "dim")
 
     def _keeping(self, least: int) -> Table:
         kept = [i for i, column in enumerate(self._columns) if column.keep >= least]

@@ -51,6 +51,7 @@ from harness.text import clean
 BETTER_STYLES = {True: "green", False: "red", None: ""}
 STATUS_STYLES = {"passed": "green", "partial": "green", "built": "yellow", "failed": "bold red", "not_run": "dim"}
 MAX_EXAMPLES = 5
+WHOLE = "harness show --json"
 
 
 def render_record(record: Record, *, changes: Sequence[Change] = (), environment: bool = True) -> RenderableType:
@@ -133,15 +134,21 @@ def render_cases(cases: Sequence[CaseRecord], *, fold: bool = False) -> Renderab
     return Group(*parts)
 
 
-def render_kernels(kernels: Sequence[KernelRecord]) -> RenderableType:
-    """Return the compile report, alarming numbers marked."""
+def render_kernels(kernels: Sequence[KernelRecord], *, whole: str = WHOLE) -> RenderableType:
+    """Return the compile report, alarming numbers marked.
+
+    Args:
+        kernels: of one record or build.
+        whole: the command to name where columns are left out for want of width.
+    """
     columns = [
         Column("shape"), Column("kernel", no_wrap=False), number_column("regs"), number_column("spills B"),
         number_column("shared", 6), number_column("warps", 5), number_column("stages", 4),
         number_column("occupancy", 8), number_column("compile", 7), Column("", 3),
     ]  # fmt: skip
     names = short_names([kernel.shape_id for kernel in kernels])
-    table = FittedTable(columns, [_kernel_row(name, kernel) for name, kernel in zip(names, kernels, strict=True)])
+    rows = [_kernel_row(name, kernel) for name, kernel in zip(names, kernels, strict=True)]
+    table = FittedTable(columns, rows, whole=whole)
     return Group(table, *(Text(f"! {sentence}", "yellow") for sentence in explain_alarms(kernels)))
 
 
@@ -154,7 +161,7 @@ def _case_table(cases: Sequence[CaseRecord]) -> RenderableType:
         number_column("replay", 3), Column("note", 5, no_wrap=False),
     ]  # fmt: skip
     names = shape_names([case.shape for case in cases])
-    return FittedTable(columns, [_case_row(name, case) for name, case in zip(names, cases, strict=True)])
+    return FittedTable(columns, [_case_row(name, case) for name, case in zip(names, cases, strict=True)], whole=WHOLE)
 
 
 def _case_row(name: str, case: CaseRecord) -> Row:

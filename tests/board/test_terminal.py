@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from harness.board import list_changes, rank, render_board, render_record
+from harness.board.show import render_kernels
 from harness.store import Previous
 from harness.store.record import KernelRecord, OutputError
 from tests.board.hostile import HOSTILE, hostile_record
@@ -153,6 +154,25 @@ def test_the_environment_is_left_out_where_it_is_not_wanted():
     text = show(render_record(incorrect(), environment=False))
     assert "Environment" not in text
     assert "sandbox" not in text
+
+
+@pytest.mark.parametrize(
+    ("width", "gone"),
+    [(70, ("shared", "warps", "stages", "cached")), (80, ("stages", "cached")), (90, ("cached",)), (140, ())],
+)
+def test_columns_left_out_are_told(width, gone):
+    kernels = tuple(dataclasses.replace(kernel, cached=True) for kernel in checked().kernels)
+    text = show(render_kernels(kernels), width)
+    assert {word for word in ("shared", "warps", "stages", "cached") if word not in text} == set(gone)
+    columns = f"{len(gone)} column{'s' if len(gone) > 1 else ''} left out"
+    told = f"{columns}: widen the terminal, or harness show --json"
+    assert (text.splitlines()[-1] == told) if gone else ("left out" not in text)
+    assert "or harness build --json" in show(render_kernels(kernels, whole="harness build --json"), 70)
+
+
+def test_the_table_of_cases_tells_of_columns_left_out():
+    assert "columns left out: widen the terminal" in show(render_record(passed("acme", 10)), 80)
+    assert "left out" not in show(render_record(passed("acme", 10)), 160)
 
 
 def test_a_nan_is_the_largest_error():
