@@ -1,8 +1,7 @@
-"""Loading the five problems as the tests need them: task.yml through the loader, reference.py by path."""
+"""Loading the five problems as the tests need them: task.yml through the loader, Python files by path."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +10,7 @@ from types import ModuleType
 
 import torch
 
+from harness.replay.reference import load_module
 from harness.spec.problem import Problem, Tolerance, load_problem
 
 ROOT = Path(__file__).parents[2]
@@ -36,11 +36,13 @@ def problem(name: str) -> Problem:
 
 @cache
 def specification(name: str) -> ModuleType:
-    path = ROOT / "problems" / name / "reference.py"
-    spec = importlib.util.spec_from_file_location(f"reference_of_{name}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_module(ROOT / "problems" / name / "reference.py", f"reference_of_{name}")
+
+
+@cache
+def kernels(name: str) -> ModuleType:
+    """The problem's mutants.py: `compute`, the honest kernel in any arithmetic, and `MUTANTS`."""
+    return load_module(ROOT / "problems" / name / "mutants.py", f"mutants_of_{name}")
 
 
 def entry_case(name: str, entry: Mapping[str, int | str]) -> Case:

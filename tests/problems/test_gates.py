@@ -7,51 +7,50 @@ why suite `hackathon-2026` is marked as gameable and never ranks.
 
 import pytest
 
-from tests.problems.specification import Case, distances, draw, expected, problem
-from tests.problems.variants import VARIANTS, float32
+from tests.problems.specification import Case, distances, draw, expected, kernels, problem
 
 SHAPES = {
     "small": {"B": 2, "T": 128, "H": 4, "K": 64, "V": 64},
     "benchmark": {"B": 2, "T": 512, "H": 3, "K": 64, "V": 64},
 }
 LEFT_OUT = [
-    ("chunk_fwd_h", {"carry": False}, "h"),
-    ("chunk_fwd_h", {"correct": False}, "v_new"),
-    ("chunk_fwd_h", {"carry": False, "correct": False}, "h"),
-    ("chunk_fwd_o", {"state": False}, "o"),
+    ("chunk_fwd_h", "state_not_carried", "h"),
+    ("chunk_fwd_h", "correction_skipped", "v_new"),
+    ("chunk_fwd_h", "recurrence_skipped", "h"),
+    ("chunk_fwd_o", "state_ignored", "o"),
 ]
 
 
-def without(name, left_out, output, case, seed=0):
-    """How far the output is from the reference, in units of its tolerance, when a term is left out."""
+def without(name, mutant, output, case, seed=0):
+    """How far the output is from the reference, in units of its tolerance, when a mutant leaves a term out."""
     inputs = draw(name, case, seed)
-    got = VARIANTS[name](inputs, case.shape, float32, **left_out)
+    got = kernels(name).MUTANTS[mutant](inputs, case.shape)
     return distances(name, got, expected(name, case, inputs))[output].worst
 
 
-@pytest.mark.parametrize(("name", "left_out", "output"), LEFT_OUT)
-def test_the_recurrence_counts_under_model_gates(name, left_out, output):
+@pytest.mark.parametrize(("name", "mutant", "output"), LEFT_OUT)
+def test_the_recurrence_counts_under_model_gates(name, mutant, output):
     shape = SHAPES["benchmark"]
     for seed in range(5):
-        assert without(name, left_out, output, Case(shape, "model"), seed) > 10
+        assert without(name, mutant, output, Case(shape, "model"), seed) > 10
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-@pytest.mark.parametrize(("name", "left_out", "output"), LEFT_OUT)
-def test_the_recurrence_vanishes_under_the_events_gates(name, left_out, output, shape):
-    assert without(name, left_out, output, Case(shape, "hackathon-2026")) < 0.01
+@pytest.mark.parametrize(("name", "mutant", "output"), LEFT_OUT)
+def test_the_recurrence_vanishes_under_the_events_gates(name, mutant, output, shape):
+    assert without(name, mutant, output, Case(shape, "hackathon-2026")) < 0.01
 
 
 @pytest.mark.parametrize("distribution", ["model", "hackathon-2026"])
 def test_attention_within_the_chunk_always_counts(distribution):
     case = Case(SHAPES["small"], distribution)
-    assert without("chunk_fwd_o", {"inside": False}, "o", case) > 10
+    assert without("chunk_fwd_o", "chunk_ignored", "o", case) > 10
 
 
 def test_the_transform_counts_for_w_only_under_model_gates():
     small = SHAPES["small"]
-    assert without("recompute_w_u", {"transform": False}, "w", Case(small, "model")) > 10
-    assert without("recompute_w_u", {"transform": False}, "u", Case(small, "model")) > 10
+    assert without("recompute_w_u", "transform_skipped", "w", Case(small, "model")) > 10
+    assert without("recompute_w_u", "transform_skipped", "u", Case(small, "model")) > 10
     later = draw("recompute_w_u", Case(small, "hackathon-2026"))
     w, _ = expected("recompute_w_u", Case(small, "hackathon-2026"), later)
     assert w[:, 64:].abs().max() < 1e-6  # after the first chunk any w near zero passes

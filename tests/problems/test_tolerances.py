@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from harness.qualify.arithmetic import BFLOAT16, FLOAT32, TF32, TF32_ROUNDED
 from tests.problems.specification import (
     GATED,
     NAMES,
@@ -12,19 +13,19 @@ from tests.problems.specification import (
     distances,
     draw,
     expected,
+    kernels,
     problem,
 )
-from tests.problems.variants import VARIANTS, bfloat16, float32, tf32_cut, tf32_rounded
 
 ROOM = 0.75  # what an honest precision may use up of a tolerance, so that no seed decides
 
 
-def worst(name, case, rounding, seeds=(0, 1)):
+def worst(name, case, arithmetic, seeds=(0, 1)):
     """The largest distance of any output over a few seeds, in units of the tolerance."""
     found = 0.0
     for seed in seeds:
         inputs = draw(name, case, seed)
-        got = VARIANTS[name](inputs, case.shape, rounding)
+        got = kernels(name).compute(inputs, case.shape, arithmetic)
         found = max(found, *(d.worst for d in distances(name, got, expected(name, case, inputs)).values()))
     return found
 
@@ -32,20 +33,20 @@ def worst(name, case, rounding, seeds=(0, 1)):
 @pytest.mark.parametrize("name", NAMES)
 def test_float32_passes_with_much_room(name):
     for case in cases_tested(name):
-        assert worst(name, case, float32) < 0.01, case
+        assert worst(name, case, FLOAT32) < 0.01, case
 
 
-@pytest.mark.parametrize("rounding", [tf32_cut, tf32_rounded])
+@pytest.mark.parametrize("arithmetic", [TF32, TF32_ROUNDED], ids=["cut", "rounded"])
 @pytest.mark.parametrize("name", GATED)
-def test_tf32_passes_every_case(name, rounding):
+def test_tf32_passes_every_case(name, arithmetic):
     for case in cases_tested(name):
-        assert worst(name, case, rounding) < ROOM, case
+        assert worst(name, case, arithmetic) < ROOM, case
 
 
 @pytest.mark.parametrize("name", GATED)
 def test_tf32_passes_the_largest_benchmark(name):
     *_, largest = cases_timed(name)
-    assert worst(name, largest, tf32_cut, seeds=(0,)) < ROOM
+    assert worst(name, largest, TF32, seeds=(0,)) < ROOM
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,20 +57,20 @@ def test_bfloat16_fails_under_the_distribution_that_timing_uses(name):
             continue  # one chunk: h is zero and v_new is u, nothing is multiplied
         if case.shape.get("S", 0) * case.shape.get("D", 0) > 4_000_000 or case.shape.get("tokens", 0) > 256:
             continue  # the same distribution as in the smaller shapes, only slower to check
-        assert worst(name, case, bfloat16, seeds=(0,)) > 1.25, case
+        assert worst(name, case, BFLOAT16, seeds=(0,)) > 1.25, case
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bfloat16_fails_in_nearly_every_test(name):
     cases = [case for case in cases_tested(name) if case.shape.get("T") != 64]
-    failed = [case for case in cases if worst(name, case, bfloat16, seeds=(0,)) > 1]
+    failed = [case for case in cases if worst(name, case, BFLOAT16, seeds=(0,)) > 1]
     assert len(failed) >= 0.8 * len(cases), f"passed: {[str(c) for c in cases if c not in failed]}"
 
 
 def test_tf32_has_no_place_in_the_convolution():
     """It has no matrix product to gain by it, and the elementwise tolerance is float32's."""
     case = Case({"B": 2, "D": 128, "S": 128, "W": 4}, "normal")
-    assert worst("causal_conv1d", case, tf32_cut) > 1
+    assert worst("causal_conv1d", case, TF32) > 1
 
 
 @pytest.mark.parametrize("name", NAMES)
