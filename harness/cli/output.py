@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import traceback
@@ -17,12 +18,17 @@ def print_json(document: Any) -> None:
 
 
 def print_renderable(*renderables: Any) -> None:
-    """Print rich renderables to stdout, as wide as the terminal, or 110 columns where there is none."""
+    """Print rich renderables to stdout, as wide as the terminal, or 110 columns without trailing blanks."""
     from rich.console import Console
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
-    for renderable in renderables:
-        console.print(renderable)
+    piped = not sys.stdout.isatty()
+    console = Console(highlight=False, width=110 if piped else None)
+    with console.capture() if piped else contextlib.nullcontext() as capture:
+        for renderable in renderables:
+            console.print(renderable)
+    if capture is not None:
+        # Through the console again: it knows what to do when nobody reads the other end of the pipe.
+        console.out("\n".join(line.rstrip() for line in capture.get().split("\n")), end="", highlight=False)
 
 
 def report_error(error: HarnessError) -> None:

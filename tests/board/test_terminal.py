@@ -5,9 +5,11 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from harness.board import list_changes, rank, render_board, render_record
 from harness.board.show import render_kernels
+from harness.cli.output import print_renderable
 from harness.store import Previous
 from harness.store.record import KernelRecord, OutputError
 from tests.board.hostile import HOSTILE, hostile_record
@@ -173,6 +175,15 @@ def test_columns_left_out_are_told(width, gone):
 def test_the_table_of_cases_tells_of_columns_left_out():
     assert "columns left out: widen the terminal" in show(render_record(passed("acme", 10)), 80)
     assert "left out" not in show(render_record(passed("acme", 10)), 160)
+
+
+def test_what_is_piped_has_no_trailing_blanks(capsys):
+    print_renderable(render_record(incorrect()), Text(""), Text("more: [b]x[/b] :smile:"))
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[-4:] == [lines[-4], "", "more: [b]x[/b] :smile:", ""]
+    assert lines[-4].startswith("INCORRECT  Output h differs")
+    assert any(line.startswith("  B1 T64 H2         test ") for line in lines), "the blanks within lines stay"
+    assert [line for line in lines if line != line.rstrip()] == []
 
 
 def test_a_nan_is_the_largest_error():
