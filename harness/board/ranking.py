@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from harness.store.record import Record, Setting
+from harness.store.record import RANKING_SUITE, Record, Setting
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,7 @@ def describe_difference(setting: Setting, current: Setting) -> str:
     """Say in what a setting differs from the current one: "problem version 1, now 2; triton 3.6.0, now 3.7.1"."""
     pairs = [
         ("season", setting.season, current.season),
+        ("suite", setting.suite, current.suite),
         ("problem version", setting.problem_version, current.problem_version),
         ("evaluator", setting.evaluator_version, current.evaluator_version),
     ]
@@ -135,7 +136,8 @@ def describe_difference(setting: Setting, current: Setting) -> str:
 
 
 def _newest_setting(shown: Sequence[Record]) -> Setting | None:
-    candidates = [record for record in shown if record.scored] or shown
+    ranking = [record for record in shown if record.suite == RANKING_SUITE] or shown
+    candidates = [record for record in ranking if record.scored] or ranking
     return candidates[-1].setting if candidates else None
 
 

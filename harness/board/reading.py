@@ -20,6 +20,7 @@ MAX_REGISTERS = 255
 
 
 _STATUS_WORDS = {"partial": "sampled"}
+_STATE_WORDS = {"submitted": "being evaluated", "interrupted": "interrupted"}
 _REASON_WORDS = {"after_failure": "a case before it failed"}
 
 
@@ -47,6 +48,11 @@ def failing_cases(record: Record) -> tuple[CaseRecord, ...]:
     failed = tuple(case for case in record.cases if case.status == "failed")
     named = tuple(case for case in failed if record.verdict and case.case_id == record.verdict.case)
     return named or failed
+
+
+def outcome_words(record: Record) -> str:
+    """Write what came of a submission: its verdict, or that there is none yet, or never will be."""
+    return _STATE_WORDS.get(record.state, record.kind.replace("_", " "))
 
 
 def fell_short(record: Record) -> bool:

@@ -139,7 +139,9 @@ def _describe_record(record: Record, board: Board, history: Sequence[Record]) ->
     earlier = [other for other in history if other.id < record.id and other.state == "finished"]
     scored = [other for other in earlier if other.scored]
     best = min(scored, key=lambda other: (other.score_us or 0.0, other.id), default=None)
-    changes = list_changes(record, Previous(earlier[0] if earlier else None, best)) if record.verdict else ()
+    changes = (
+        list_changes(record, Previous(earlier[0] if earlier else None, best)) if record.state == "finished" else ()
+    )
     return {
         "record": record,
         "board": board,

@@ -141,3 +141,10 @@ def test_the_share_of_the_limit_is_a_geometric_mean_and_needs_every_case():
     assert entry.percent_of_floor == pytest.approx(40.0)
     cases[0] = dataclasses.replace(cases[0], timing=dataclasses.replace(timing(1), percent_of_floor=None))
     assert rank([dataclasses.replace(record, cases=tuple(cases))], *BOARD).entries[0].percent_of_floor is None
+
+
+def test_another_suite_is_listed_apart_whenever_it_came():
+    ours, gameable = checked("acme"), dataclasses.replace(checked("acme"), suite="hackathon-2026")
+    board = rank([ours, gameable], ours.problem, ours.target, ours.division)
+    assert [apart.record.suite for apart in board.unranked] == ["default"]
+    assert "suite hackathon-2026, now default" in board.elsewhere[0].reason

@@ -11,6 +11,7 @@ import pytest
 
 from harness.board.site import SeasonFacts, export_site, record_page, render_site, slug
 from harness.errors import UsageError
+from harness.store.record import VerdictRecord
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import SEASON, make_season, sampled
 from tests.store.samples import checked, incorrect, passed
@@ -143,7 +144,6 @@ def test_a_record_page_tells_everything(pages):
     spilling = by_title["CHECKED: first timers, chunk_fwd_h"].words
     assert "Spilled registers live in slow memory" in spilling
     assert "autotune_effort was ignored." in spilling
-    assert "This submission is being evaluated." in by_title["SUBMITTED: bolt, chunk_fwd_h"].words
 
 
 def record_words(record, *earlier) -> str:
@@ -175,6 +175,24 @@ def test_a_line_in_no_function_has_no_place():
     record = dataclasses.replace(record, verdict=dataclasses.replace(record.verdict, traceback=(line,)))
     assert "return chunk_h(k, w, u, g)" in record_words(record)
     assert not re.search(r"u, g\) in\b", record_words(record))
+
+
+def test_what_has_no_verdict_says_why_in_plain_words():
+    verdict = VerdictRecord("HARNESS_ERROR", "store", reason="interrupted", message="Its process ended.")
+    unfinished = {"cases": (), "kernels": (), "build": None, "stages": ()}
+    for state, decided, pill, told in (
+        ("submitted", None, "being evaluated", "This submission is being evaluated."),
+        ("interrupted", verdict, "interrupted", "interrupted: its process ended first; submit again."),
+        ("interrupted", None, "interrupted", "interrupted: its process ended first; submit again."),
+    ):
+        record = checked("acme", 1, state=state, verdict=decided, **unfinished)
+        site = render_site([record, checked()], SEASON, generated=NOW)
+        page = Page(site[f"{record_page(record)}.html"]).words
+        assert page.strip().startswith(f"{pill}: acme, chunk_fwd_h")
+        assert told in page
+        for words in (page, Page(site["index.html"]).words, Page(site["boards/chunk_fwd_h-b200-closed.html"]).words):
+            assert pill in words
+            assert not re.search("SUBMITTED|INTERRUPTED|HARNESS.ERROR|stage store", words)
 
 
 def test_a_trend_is_drawn_where_there_are_scores(site):
