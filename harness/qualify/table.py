@@ -47,26 +47,35 @@ def expectation(candidate: Candidate) -> str:
 
 
 def markdown(qualification: Qualification) -> str:
-    """Return all tables and what they say as Markdown, for a problem's README."""
+    """Return what was seen as Markdown, for a problem's README: a sentence per suite, and one table of all."""
     measured = qualification.measured
-    parts = [_suite_markdown(result, measured) for result in qualification.suites]
-    mistakes = [f"| `{c.name}` | {c.mistake} | {c.drops or ''} |" for c in measured.candidates if c.mutant]
-    parts.append("\n".join(["| mutant | its mistake | drops |", "|---|---|---|", *mistakes]))
-    return "\n\n".join(parts) + "\n"
+    sentences = [f"- Suite `{result.measured.suite}` {summary(result)}" for result in qualification.suites]
+    columns = [name for result in qualification.suites for name in distributions(result)]
+    found = [{candidate.name: cells for candidate, cells in rows(r, measured)} for r in qualification.suites]
+    lines = [_markdown_row(c, [cell for table in found for cell in table[c.name]]) for c in measured.candidates]
+    return "\n".join(
+        [
+            f"`harness qualify {measured.problem}` tries the honest kernel in several precisions, and kernels that are",
+            "wrong in one way each ([mutants.py](mutants.py)), judged as submissions are. Numbers are the largest error",
+            f"over its tolerance, over all cases of a distribution; {REFUSED} is refused, 0 is less than 0.01.",
+            "",
+            *sentences,
+            "",
+            f"| | {' | '.join(columns)} | |",
+            "|---" * (len(columns) + 2) + "|",
+            *lines,
+            "",
+        ]
+    )
 
 
-def _suite_markdown(result: SuiteResult, measured: Measurements) -> str:
-    columns = distributions(result)
-    lines = [
-        f"Suite `{result.measured.suite}`: {summary(result)}",
-        "",
-        "| | " + " | ".join(columns) + " |",
-        "|---" * (len(columns) + 1) + "|",
-    ]
-    for candidate, cells in rows(result, measured):
-        name = f"`{candidate.name}`" if candidate.mutant else f"**{candidate.name}**, {expectation(candidate)}"
-        lines.append(f"| {name} | " + " | ".join(cell_text(cell) for cell in cells) + " |")
-    return "\n".join(lines)
+def _markdown_row(candidate: Candidate, cells: list[Cell | None]) -> str:
+    texts = " | ".join(cell_text(cell) for cell in cells)
+    if not candidate.mutant:
+        told = {"accepted": "must be accepted", "refused": "must be refused"}.get(expectation(candidate), "")
+        return f"| **{candidate.name}** | {texts} | {told} |"
+    drops = f" Drops {candidate.drops}." if candidate.drops else ""
+    return f"| `{candidate.name}` | {texts} | {candidate.mistake}{drops} |"
 
 
 def summary(result: SuiteResult) -> str:

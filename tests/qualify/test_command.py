@@ -91,5 +91,5 @@ def test_markdown_is_all_that_stdout_has_whatever_mutants_py_prints(root):
     mutants.write_text(mutants.read_text() + "\nprint('hello from mutants.py')\n")
     result = run(root, "affine", "--suite", "default", "--markdown")
     assert result.returncode == 0
-    assert result.stdout.startswith("Suite `default`: ranks; every mutant is refused")
+    assert result.stdout.startswith("`harness qualify affine` tries the honest kernel")
     assert "hello" not in result.stdout

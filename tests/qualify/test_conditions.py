@@ -169,10 +169,10 @@ def test_a_problem_without_mutants(weakened):
 def test_the_table_as_markdown():
     result = qualify_here(AFFINE)
     text = markdown(result)
-    assert "Suite `default`: ranks; every mutant is refused and every condition met." in text
-    assert "| | normal | wide |" in text
-    assert "| **bfloat16**, refused | " in text
-    assert "| `offset_missing` | Adds no offset. | the offset |" in text
+    assert text.startswith("`harness qualify affine` tries the honest kernel in several precisions")
+    assert "\n- Suite `default` ranks; every mutant is refused and every condition met.\n" in text
+    assert "\n| | normal | wide | |\n|---|---|---|---|\n| **float32** | 0 | 0 | must be accepted |\n" in text
+    assert "✗ | Adds no offset. Drops the offset. |\n" in text
     cells = {candidate.name: [cell_text(cell) for cell in found] for candidate, found in rows(*pair(result))}
     assert cells["float32"] == ["0", "0"]
     assert all(cell.endswith("✗") for cell in cells["all_zero"])
