@@ -11,7 +11,7 @@ RUN := .venv/bin/python -m
 OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
 	$(if $(SUITE),--suite '$(SUITE)') $(if $(CASE),--case '$(CASE)') $(ARGS)
 
-.PHONY: help need-problem environment submit build board site qualify doctor lint test test-all test-gpu bench clean
+.PHONY: help need-problem environment submit build new show board site qualify doctor lint test test-all test-gpu bench clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -27,6 +27,12 @@ submit: need-problem environment  ## Check, compile and judge a submission, and 
 
 build: need-problem environment  ## Compile only: PROBLEM, [TEAM, TARGET, FILE].
 	@$(HARNESS) build '$(PROBLEM)' $(OPTIONS)
+
+new: need-problem environment  ## Begin a team's submission from the starter: PROBLEM, TEAM.
+	@$(HARNESS) new '$(PROBLEM)' --team '$(TEAM)' $(ARGS)
+
+show: environment  ## Show one record in full: [RECORD], the newest by default.
+	@$(HARNESS) show $(if $(RECORD),'$(RECORD)') $(ARGS)
 
 board: environment  ## Show the boards: [PROBLEM, TARGET].
 	@$(HARNESS) board $(if $(PROBLEM),'$(PROBLEM)') $(if $(TARGET),--target '$(TARGET)') $(ARGS)
@@ -57,5 +63,5 @@ test-gpu: environment  ## Run the tests that need an NVIDIA GPU.
 bench: environment  ## Measure what the README promises of speed; writes bench/last.json.
 	$(RUN) bench
 
-clean:  ## Remove the environment, caches and local records.
-	rm -rf .venv .harness .pytest_cache .mypy_cache .ruff_cache site
+clean:  ## Remove the environment and caches; local records stay.
+	rm -rf .venv .harness/artifacts .harness/kernels .pytest_cache .mypy_cache .ruff_cache site

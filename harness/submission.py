@@ -111,12 +111,12 @@ def find_submission(root: Path, team: str, problem: str, aliases: tuple[str, ...
         names = sorted(p.name for p in teams.iterdir() if p.is_dir()) if teams.is_dir() else []
         near = get_close_matches(team, names, n=2)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise UsageError(f"no team {team!r} under submissions/.{hint} To begin: harness new --team {team} {problem}")
+        raise UsageError(f"no team {team!r} under submissions/.{hint} To begin: make new PROBLEM={problem} TEAM={team}")
     for name in (problem, *aliases):
         if (teams / team / name / MAIN).exists() or (teams / team / name / MAIN).is_symlink():
             return load_submission(teams / team / name / MAIN, team)
     raise UsageError(
-        f"no submissions/{team}/{problem}/{MAIN}. To begin from the starter: harness new --team {team} {problem}"
+        f"no submissions/{team}/{problem}/{MAIN}. To begin from the starter: make new PROBLEM={problem} TEAM={team}"
     )
 
 

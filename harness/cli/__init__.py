@@ -43,7 +43,7 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
     except click.exceptions.Abort:
-        print("stopped", file=sys.stderr)
+        print("stopped; nothing counts, submit again when you like", file=sys.stderr)
         sys.exit(130)
     except click.ClickException as error:
         error.show()

@@ -49,6 +49,7 @@ def command(
     name = load_target(target or season.targets[0]).name
     problems = [find_problem(workspace.root, p) for p in ([problem] if problem else season.problems)]
     store = open_store(workspace.database)
+    store.recover()
     boards = [current_board(store, p.name, name, division) for p in problems]
     if as_csv:
         sys.stdout.write(board_csv(boards[0]))

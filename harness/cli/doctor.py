@@ -16,7 +16,7 @@ from harness.cli.output import print_json, print_renderable
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at: `state` is "ok", "missing" (works without) or "fault" (does not)."""
+    """One thing looked at: `state` is "ok", "missing" or "lower" (works all the same), or "fault" (does not)."""
 
     name: str
     state: str
@@ -57,8 +57,12 @@ def _sandbox() -> list[Finding]:
     from harness.sandbox import Level, best_level
 
     report = best_level()
-    state = {Level.STRICT: "ok", Level.RESTRICTED: "missing", Level.NONE: "missing"}[report.level]
-    return [Finding("sandbox", state, f"level {report.level}", "\n".join(report.reasons))]
+    lower = report.level is not Level.STRICT
+    advice = "\n".join((*report.reasons, _LOWER) if lower else ())
+    return [Finding("sandbox", "lower" if lower else "ok", f"level {report.level}", advice)]
+
+
+_LOWER = "enough for your own submissions; judging other people's needs level strict"
 
 
 def _gpus() -> Finding:
@@ -102,7 +106,7 @@ def _table(findings: list[Finding]) -> object:
     from rich.table import Table
     from rich.text import Text
 
-    styles = {"ok": "green", "missing": "yellow", "fault": "bold red"}
+    styles = {"ok": "green", "missing": "yellow", "lower": "yellow", "fault": "bold red"}
     table = Table("", "", "found", "what to do", box=box.SIMPLE)
     for finding in findings:
         state = Text(finding.state, styles[finding.state])

@@ -12,18 +12,27 @@ import click
 
 from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
+from harness.text import clean
 
 if TYPE_CHECKING:
     from harness.engine.request import BuildRequest
     from harness.sandbox import Level
+    from harness.spec import Problem
+    from harness.submission import Submission
 
 DEFAULT_TEAM = "starter"
+FILE_TEAM = "local"  # who a file of nobody's folder is recorded as
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.argument("problem"),
-    click.option("--team", default=DEFAULT_TEAM, show_default=True, help="Whose submission: submissions/TEAM/PROBLEM."),
-    click.option("--file", "file", type=click.Path(path_type=Path), help="Submit this file instead."),
+    click.option("--team", help=f"Whose submission: submissions/TEAM/PROBLEM. [default: {DEFAULT_TEAM}]"),
+    click.option(
+        "--file",
+        "file",
+        type=click.Path(path_type=Path),
+        help=f"Submit this file; as team {FILE_TEAM} if none is given.",
+    ),
     click.option("--target", help="The GPU to build for; the season's first by default."),
     click.option("--suite", default="default", show_default=True, help="Which of the problem's suites."),
     click.option("--case", "cases", multiple=True, help="Only these cases: an id, a shape, a role, or a glob."),
@@ -47,7 +56,7 @@ class Options:
     """The values of `submission_options`."""
 
     problem: str
-    team: str
+    team: str | None
     file: Path | None
     target: str | None
     suite: str
@@ -76,10 +85,12 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     target = load_target(options.target or season.targets[0])
     cases = select_cases(load_cases(problem, options.suite), options.cases)
     if options.file is not None:
-        submission = load_submission(options.file, options.team)
+        submission = load_submission(options.file, options.team or FILE_TEAM)
     else:
-        submission = find_submission(workspace.root, options.team, problem.name, problem.aliases)
-    from harness.engine.request import BuildRequest  # what is slow to import waits until the request is known to be good
+        submission = find_submission(workspace.root, options.team or DEFAULT_TEAM, problem.name, problem.aliases)
+    _compare_header(submission, problem)
+    # What is slow to import waits until the request is known to be good.
+    from harness.engine.request import BuildRequest
     from harness.toolchain import check_toolchain
 
     toolchain = check_toolchain()
@@ -97,6 +108,13 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     )
 
 
+def _compare_header(submission: Submission, problem: Problem) -> None:
+    """Tell if the submission's own header names another problem: it may be the wrong file."""
+    named = dict(submission.headers).get("leaderboard")
+    if named is not None and named not in (problem.name, *problem.aliases):
+        print(f"note: the file's header says `leaderboard {clean(named)}`, not {problem.name}", file=sys.stderr)
+
+
 def _find_level() -> Level:
     """Return the best sandbox that this machine has, and tell if it is not the best there is."""
     from harness.sandbox import Level, best_level
@@ -105,5 +123,5 @@ def _find_level() -> Level:
     if report.level is not Level.STRICT:
         shut_in = "nothing but limits" if report.level is Level.NONE else "less than the full sandbox"
         told = f"sandbox level {report.level}: the submission runs under {shut_in} here"
-        print(f"note: {told}. How to raise it: harness doctor", file=sys.stderr)
+        print(f"note: {told}. How to raise it: make doctor", file=sys.stderr)
     return report.level

@@ -14,23 +14,25 @@ from harness.errors import ArtifactError, UsageError
 
 if TYPE_CHECKING:
     from harness.plan import Plan
+    from harness.store import Record, Store
 
 
 @click.command()
-@click.argument("record")
+@click.argument("record", required=False)
 @click.option("--triton", "part", flag_value="triton", help="Print the generated Triton source.")
 @click.option("--ttir", "part", flag_value="ttir", help="Print the kernels' TTIR.")
 @click.option("--plan", "part", flag_value="plan", help="Print the launch plans: host operations and launches.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(record: str, part: str | None, as_json: bool) -> int:
-    """Show RECORD: an id, or the beginning of one."""
+def command(record: str | None, part: str | None, as_json: bool) -> int:
+    """Show RECORD: an id, or the beginning of one; the newest if none is given."""
     from harness.board.history import list_changes
     from harness.board.show import render_record
     from harness.store import encode_record, open_store
 
     workspace = find_workspace(Path.cwd())
     store = open_store(workspace.database)
-    found = store.record(record)
+    store.recover()
+    found = store.record(record) if record is not None else _newest(store)
     if part is not None:
         return _print_part(workspace, found.artifact_key, part, as_json)
     if as_json:
@@ -39,6 +41,13 @@ def command(record: str, part: str | None, as_json: bool) -> int:
         previous = store.previous(found.team, found.problem, found.target, division=found.division, before=found.id)
         print_renderable(render_record(found, changes=list_changes(found, previous)))
     return 0
+
+
+def _newest(store: Store) -> Record:
+    newest = store.records(limit=1)
+    if not newest:
+        raise UsageError("there is no record yet: make submit PROBLEM=chunk_fwd_h makes one")
+    return newest[0]
 
 
 def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool) -> int:

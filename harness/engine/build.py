@@ -102,9 +102,12 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
 
 
 def _cache_name(request: BuildRequest) -> str:
-    """Name what kernels depend on beside their IR and options; an option names the season's controls by id only."""
+    """Name what kernels depend on beside their IR and options; an option names the season's controls by id only.
+
+    Each team has kernels of its own: what one team's IR may do to the compiler's process stays with that team.
+    """
     controls = hashlib.sha256(repr(sorted(request.controls.items())).encode()).hexdigest()[:8]
-    return f"{fingerprint(request.toolchain)}-{request.target.architecture}-{controls}"
+    return f"{request.submission.team}-{fingerprint(request.toolchain)}-{request.target.architecture}-{controls}"
 
 
 def _make_artifact(request: BuildRequest, traced: Traced, assembled: Assembled) -> Artifact:

@@ -25,8 +25,8 @@ from harness.toolchain import EVALUATOR_VERSION
 from harness.verdict import Kind
 
 NO_GPU = (
-    "no GPU here that the driver knows of (nvidia-smi lists none): run this on a GPU machine, or see `harness doctor`. "
-    "`harness submit` checks on the CPU"
+    "no GPU here that the driver knows of (nvidia-smi lists none): run this on a GPU machine, or see `make doctor`. "
+    "`make submit` checks on the CPU"
 )
 MIN_KEY_CHARACTERS = 6
 

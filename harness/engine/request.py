@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from harness.artifact import artifact_key
 from harness.case import DEFAULT_SUITE, Case
@@ -51,7 +51,7 @@ class BuildRequest:
                 "team": self.submission.team,
                 "problem": self.problem.name,
                 "problem_version": self.problem.version,
-                "target": self.target.name,
+                "target": asdict(self.target),
                 "toolchain": fingerprint(self.toolchain),
                 "division": self.division,
                 "portable": self.portable,

@@ -61,6 +61,9 @@ def check_kernels(request: BuildRequest, plans: Mapping[str, Plan], kernels: Map
                 "division takes Helion's own operations only"
             )
             return _judge_violation(Violation("inline_assembly", message, line), shape, request.submission)
+        if not kernel.facts.stores:
+            message = f"kernel {kernel.facts.name} stores nothing, so that its launch computes nothing: drop it"
+            return _judge_violation(Violation("stores_nothing", message, line), shape, request.submission)
         fault = kernel.facts.find_excess(request.target)
         if fault is not None:
             message = f"kernel {kernel.facts.name} {fault}: use a smaller tile, fewer stages or fewer warps"

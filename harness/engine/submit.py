@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from harness.artifact import Artifact
 from harness.case import load_cases
 from harness.engine.build import Built, run_build
-from harness.engine.request import BuildRequest
 from harness.engine.checking import CaseResult, run_check
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
 from harness.engine.report import report_build, report_case, report_kernels, report_unrun, report_verdict
+from harness.engine.request import BuildRequest
 from harness.engine.workspace import Workspace
 from harness.errors import HarnessError
 from harness.sandbox import Level
@@ -78,6 +78,9 @@ def run_submit(
     evaluation = _Evaluation()
     try:
         evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full)
+    except KeyboardInterrupt:
+        store.interrupt(record)
+        raise
     except Exception as error:  # ours or the machine's, bugs too: it must not be lost, nor blamed on the team
         evaluation.verdict, evaluation.error = _judge_ours(error), traceback.format_exc()
     finished = _close_record(record, request, evaluation)
@@ -164,6 +167,7 @@ def _open_record(request: BuildRequest) -> Record:
         toolchain=dict(request.toolchain),
         machine=describe_machine(),
         sandbox_level=request.level.value,
+        suite=request.suite,
     )
 
 
@@ -207,5 +211,5 @@ def _why_unranked(request: BuildRequest, verdict: Verdict) -> str | None:
         return "checked on a CPU: ranking needs a replay on a GPU of the season"
     levels = list(Level)  # the best first
     if levels.index(request.level) > levels.index(Level(request.season.sandbox)):
-        return f"sandbox level {request.level}: the season asks for {request.season.sandbox} (see `harness doctor`)"
+        return f"sandbox level {request.level}: the season asks for {request.season.sandbox} (see `make doctor`)"
     return None

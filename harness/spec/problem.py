@@ -260,5 +260,6 @@ def find_problem(root: Path, name: str) -> Problem:
     if name in aliases:
         return aliases[name]
     near = get_close_matches(name, [*names, *aliases], n=3, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    meant = dict.fromkeys(aliases[n].name if n in aliases else n for n in near)
+    hint = f" Did you mean {' or '.join(meant)}?" if meant else ""
     raise UsageError(f"unknown problem {name!r}.{hint} Problems: {', '.join(names) or 'none'}.")

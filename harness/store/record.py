@@ -20,6 +20,9 @@ from harness.store.codec import decode, encode
 
 FORMAT = 1
 
+RANKING_SUITE = "default"
+"""The suite that boards rank; others are listed apart."""
+
 STATES = ("submitted", "finished", "interrupted")
 
 ACCEPTED = ("PASSED", "CHECKED", "BUILT")
@@ -181,9 +184,10 @@ class StageRecord:
 
 @dataclass(frozen=True)
 class Setting:
-    """What two scores must share to be compared: the season, the problem's version, the evaluator and its tools."""
+    """What two scores must share to be compared: season, suite, problem version, the evaluator and its tools."""
 
     season: str
+    suite: str
     problem_version: str
     evaluator_version: str
     toolchain: tuple[tuple[str, str], ...]
@@ -206,6 +210,7 @@ class Record:
         normalised_source_sha256: of the source without comments and layout, to find copies.
         artifact_key: the build's artifact, None if nothing was built.
         ranked: whether it may be ranked; otherwise `unranked_reason` says why not.
+        suite: which of the problem's suites was evaluated.
         score_us: geometric mean of the benchmark medians, None if nothing was timed.
     """
 
@@ -235,6 +240,7 @@ class Record:
     stages: tuple[StageRecord, ...] = ()
     score_us: float | None = None
     warnings: tuple[str, ...] = ()
+    suite: str = RANKING_SUITE
 
     @property
     def kind(self) -> str:
@@ -258,7 +264,7 @@ class Record:
         # "2.13.0+cpu" and "2.13.0+cu130" are one version, built for two kinds of machine.
         tools = {name: self.toolchain[name].partition("+")[0] for name in COMPARED_TOOLS if name in self.toolchain}
         toolchain = tuple(sorted(tools.items()))
-        return Setting(self.season, self.problem_version, self.evaluator_version, toolchain)
+        return Setting(self.season, self.suite, self.problem_version, self.evaluator_version, toolchain)
 
 
 def encode_record(record: Record) -> dict[str, Any]:

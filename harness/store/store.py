@@ -98,6 +98,13 @@ class Store:
             if connection.execute(records.update().where(unfinished).values(**_columns(record))).rowcount != 1:
                 raise StoreError(f"record {record.id} was never submitted, or is finished already")
 
+    def interrupt(self, record: Record) -> None:
+        """Mark a submitted record of this process as interrupted: its owner stopped it."""
+        stopped = _interrupted(record)
+        with self._database.write() as connection:
+            unfinished = and_(records.c.id == record.id, records.c.state == "submitted")
+            connection.execute(records.update().where(unfinished).values(**_columns(stopped)))
+
     def recover(self) -> list[Record]:
         """Mark what died unfinished as interrupted, and return those records. A living process's is left alone."""
         unfinished = select(records).where(records.c.state == "submitted").order_by(records.c.id)
@@ -245,6 +252,6 @@ def _exists(connection: Connection, record_id: str) -> bool:
 def _suggest(connection: Connection, prefix: str) -> str:
     newest = list(connection.scalars(select(records.c.id).order_by(records.c.id.desc()).limit(200)))
     if not newest:
-        return "No record is stored yet: `harness submit PROBLEM` makes one"
+        return "No record is stored yet: `make submit PROBLEM=...` makes one"
     near = difflib.get_close_matches(prefix, newest, n=2, cutoff=0.7)
     return f"Did you mean {' or '.join(near)}?" if near else f"The newest is {newest[0]}"

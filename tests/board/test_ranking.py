@@ -147,4 +147,4 @@ def test_another_suite_is_listed_apart_whenever_it_came():
     ours, gameable = checked("acme"), dataclasses.replace(checked("acme"), suite="hackathon-2026")
     board = rank([ours, gameable], ours.problem, ours.target, ours.division)
     assert [apart.record.suite for apart in board.unranked] == ["default"]
-    assert "suite hackathon-2026, now default" in board.elsewhere[0].reason
+    assert "suite hackathon-2026, now default" in board.elsewhere[0].why

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,7 @@ def run(root, *arguments, **options):
         (["sumbit", "scale"], "no verb 'sumbit'. Did you mean submit?"),
         (["submit"], "Missing argument 'PROBLEM'"),
         (["submit", "scale", "--tem", "x"], "No such option '--tem'"),
-        (["submit", "scael"], "unknown problem 'scael'. Did you mean scale or scale_py?"),
+        (["submit", "scael"], "unknown problem 'scael'. Did you mean scale?"),
         (["submit", "scale", "--team", "startr"], "no team 'startr' under submissions/. Did you mean starter?"),
         (["submit", "scale", "--team", "../x"], "team name '../x' is not valid"),
         (["submit", "scale", "--target", "b20"], "unknown target 'b20'. Did you mean b200? Known targets: b200, h200"),
@@ -60,15 +59,15 @@ def test_bad_usage_says_what_to_do(root, arguments, told):
 def test_usage_errors_and_help_answer_at_once(root):
     run(root, "--help")
     for arguments, promised_s in ((["--help"], 0.3), (["submit", "scael"], 0.5)):
-        fastest = min(_timed(root, *arguments) for _ in range(5))
-        # Other tests share the cores: the figure itself is measured by `make bench`.
-        assert fastest < promised_s * 3
+        # CPU time, because other tests share the cores: `make bench` measures what passes on the wall.
+        assert min(_cpu_s(root, *arguments) for _ in range(3)) < promised_s
 
 
-def _timed(root, *arguments):
-    started = time.monotonic()
+def _cpu_s(root, *arguments):
+    before = os.times()
     run(root, *arguments)
-    return time.monotonic() - started
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def test_help_imports_nothing_heavy(root):
@@ -138,7 +137,7 @@ def test_a_lower_sandbox_level_is_told(root, tmp_path):
     result = run(root, "submit", "scale", env={**os.environ, "PATH": str(tmp_path)})
     assert result.returncode == 1
     assert "note: sandbox level " in result.stderr
-    assert "How to raise it: harness doctor" in result.stderr
+    assert "How to raise it: make doctor" in result.stderr
 
 
 def test_a_database_of_a_newer_version(root):

@@ -28,13 +28,13 @@ def test_found_by_team_and_problem_or_alias(tmp_path):
 
 def test_unknown_team_suggests(tmp_path):
     write(tmp_path)
-    with pytest.raises(UsageError, match=r"no team 'acmee'.*Did you mean acme\? To begin: harness new --team acmee"):
+    with pytest.raises(UsageError, match=r"no team 'acmee'.*Did you mean acme\? To begin: make new PROBLEM=softmax TEAM=acmee"):
         find_submission(tmp_path, "acmee", "softmax")
 
 
 def test_missing_submission_says_how_to_begin(tmp_path):
     write(tmp_path)
-    with pytest.raises(UsageError, match=r"no submissions/acme/conv/submission.py\. .*harness new --team acme conv"):
+    with pytest.raises(UsageError, match=r"no submissions/acme/conv/submission.py\. .*make new PROBLEM=conv TEAM=acme"):
         find_submission(tmp_path, "acme", "conv")
 
 

@@ -72,7 +72,7 @@ def test_a_prefix_names_a_record(store):
 
 
 def test_an_empty_store_says_how_to_fill_it(store):
-    with pytest.raises(UsageError, match="No record is stored yet: `harness submit PROBLEM` makes one"):
+    with pytest.raises(UsageError, match="No record is stored yet: `make submit PROBLEM=...` makes one"):
         store.record("abc")
     assert store.records() == store.board("chunk_fwd_h", "b200", "closed") == store.boards() == []
 
