@@ -56,8 +56,8 @@ def markdown(qualification: Qualification) -> str:
     return "\n".join(
         [
             f"`harness qualify {measured.problem}` tries the honest kernel in several precisions, and kernels that are",
-            "wrong in one way each ([mutants.py](mutants.py)), judged as submissions are. Numbers are the largest error",
-            f"over its tolerance, over all cases of a distribution; {REFUSED} is refused, 0 is less than 0.01.",
+            "wrong in one way each ([mutants.py](mutants.py)), judged as submissions are. Numbers are the largest",
+            f"error over its tolerance, over all cases of a distribution; {REFUSED} is refused, 0 is less than 0.01.",
             "",
             *sentences,
             "",
