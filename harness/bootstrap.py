@@ -7,6 +7,7 @@ build is several gigabytes larger; TORCH_INDEX names another index, or "none" fo
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -33,18 +34,27 @@ def main() -> int:
     if sys.version_info < MINIMUM:
         wanted = ".".join(map(str, MINIMUM))
         return fail(f"Python {wanted} or newer is needed, this is {sys.version.split()[0]}: make PYTHON=python3.11 ...")
-    wanted = fingerprint()
+    with INPUTS[0].open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # two commands at once make it once
+        return make(fingerprint())
+
+
+def make(wanted: str) -> int:
+    """Make what `wanted` names unless it is there; return the exit code."""
     if STAMP.is_file() and STAMP.read_text(encoding="utf-8") == wanted:
         return 0
-    say("making the environment in .venv (once; a few minutes)")
+    say("making the environment in .venv: once, two minutes or more, mostly for torch")
     try:
         make_venv()
         install()
+    except KeyboardInterrupt:
+        return fail("stopped; the same command goes on where it was")
     except subprocess.CalledProcessError as error:
         return fail(f"`{' '.join(map(str, error.cmd))}` failed; mend what its messages above say, and run it again")
     except (OSError, urllib.error.URLError) as error:
         return fail(f"{error}: is the network up and the disk not full? Then run the same command again")
     STAMP.write_text(wanted, encoding="utf-8")
+    say("ready")
     return 0
 
 
@@ -88,6 +98,7 @@ def fetch_pip(folder: Path) -> Path:
 
 def install() -> None:
     """Install the project, editable, with its tested versions."""
+    say("installing torch, Triton, Helion and what else pyproject.toml asks for")
     command = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--constraint", str(INPUTS[1]), *torch_options(), "--editable", f"{ROOT}[dev]"]
     subprocess.run(command, check=True)
