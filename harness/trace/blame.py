@@ -48,6 +48,17 @@ def raised_in(error: BaseException, folder: str) -> bool:
     return traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(folder)
 
 
+def frames_below(error: BaseException, path: str) -> tuple[tuple[str, str], ...]:
+    """Return file and function of each frame below the last one of the file `path`, innermost last."""
+    below: list[tuple[str, str]] = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        below = [] if code.co_filename == path else [*below, (code.co_filename, code.co_name)]
+        traceback = traceback.tb_next
+    return tuple(below)
+
+
 def _frames(traceback: TracebackType | None, path: str) -> list[Frame]:
     frames = []
     while traceback is not None:

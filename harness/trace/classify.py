@@ -9,19 +9,37 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import helion
 import torch
+import triton
 from helion import exc as helion_errors
 from torch._subclasses import fake_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from triton.errors import TritonError
 
 from harness.target import Target
-from harness.trace.blame import raised_in, submission_frames
+from harness.trace.blame import frames_below, raised_in, submission_frames
+from harness.trace.blamed_config import blamed_config, causes
 from harness.trace.config_keys import explain_config
 from harness.trace.failures import REASONS, Failure, TraceError
 
 MAX_MESSAGE = 4000
 _OURS = str(Path(__file__).parent)
+
+# What fails in these folders is a compiler's own affair; their `runtime` calls the submission's host code.
+_HELION, _TRITON = (str(Path(str(package.__file__)).parent) + "/" for package in (helion, triton))
+_COMPILERS = tuple(
+    [_HELION + part for part in ("_compiler/", "autotuner/", "language/")]
+    + [_TRITON + part for part in ("compiler/", "backends/", "language/")]
+)
+# Failures that another config may cure: the author is shown the one that failed.
+_ABOUT_CONFIGS = ("config_error", "helion_error", "triton_error")
+_SHOWN_FRAMES = 3
+# Errors of Helion's that say nothing, by type: when they were seen, and what helps.
+_SEEN = {
+    "NoCurrentFunction": "Helion 1.5.0 fails so when a kernel has both tensor descriptors and a tile whose size is a "
+    "global variable, as in hl.tile(n, block_size=C): write the number there, or leave it to block_sizes.",
+}
 
 # Modules of the event's own evaluator that submissions were seen to import.
 _EVENT_MODULES = ("reference", "utils", "eval", "task", "harness")
@@ -46,8 +64,11 @@ def classify(error: BaseException, path: str, target: Target, *, importing: bool
         target: the described GPU, for the wording of config errors.
         importing: whether it was raised by the import rather than by a call of `custom_kernel`.
     """
-    reason, message = _explain(error, target, importing=importing)
+    reason, message = _explain(error, path, target, importing=importing)
     clean = _CONTROL.sub("", message).strip()[:MAX_MESSAGE]
+    config = _CONTROL.sub("", blamed_config(error)) if reason in _ABOUT_CONFIGS else ""
+    if config:
+        clean = f"{clean} [{config}]"
     return Failure(reason, _sentences(clean, REASONS[reason]), submission_frames(error, path))
 
 
@@ -57,13 +78,16 @@ def _sentences(message: str, advice: str) -> str:
     return f"{message} {advice}" if message.endswith((".", "!", "?")) else f"{message}. {advice}"
 
 
-def _explain(error: BaseException, target: Target, *, importing: bool) -> tuple[str, str]:
+def _explain(error: BaseException, path: str, target: Target, *, importing: bool) -> tuple[str, str]:
     if isinstance(error, TraceError):
         return error.reason, str(error)
     for explain in (_explain_toolchain, _explain_tensor, _explain_python):
         found = explain(error, target)
         if found:
             return found
+    internal = _explain_internal(error, path)
+    if internal:
+        return internal
     reason = "import_error" if importing else "call_error"
     if raised_in(error, _OURS):
         reason = "harness_error"
@@ -71,11 +95,9 @@ def _explain(error: BaseException, target: Target, *, importing: bool) -> tuple[
 
 
 def _explain_toolchain(error: BaseException, target: Target) -> tuple[str, str] | None:
-    cause: BaseException | None = error
-    while cause is not None:  # Helion wraps what was raised below it
+    for cause in causes(error):  # Helion wraps what was raised below it
         if isinstance(cause, TraceError):
             return cause.reason, str(cause)
-        cause = cause.__cause__
     if isinstance(error, helion_errors.AutotuningDisallowedInEnvironment):
         return "autotuning_refused", str(error)
     if isinstance(error, helion_errors.InvalidConfig):
@@ -115,3 +137,17 @@ def _explain_python(error: BaseException, target: Target) -> tuple[str, str] | N
     if isinstance(error, SystemExit):
         return "import_error", f"the submission ended the process: sys.exit({error.code!r})"
     return None
+
+
+def _explain_internal(error: BaseException, path: str) -> tuple[str, str] | None:
+    """Explain an error of Helion or Triton that is not meant for authors: often an assertion, or without a text."""
+    below = frames_below(error, path)
+    frames = [frame for frame in below if frame[0].startswith((_HELION, _TRITON))]
+    silent = bool(frames) and not str(error) and below[-1] == frames[-1]
+    if not silent and not any(file.startswith(_COMPILERS) for file, _ in frames):
+        return None
+    where = ", ".join(f"{Path(file).name}:{function}" for file, function in frames[: -_SHOWN_FRAMES - 1 : -1])
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    tool = "Helion" if frames[-1][0].startswith(_HELION) else "Triton"
+    hint = f". {_SEEN[type(error).__name__]}" if type(error).__name__ in _SEEN else "; another config may work"
+    return f"{tool.lower()}_error", f"{tool} failed internally with this config: {what} (in {where}){hint}"

@@ -6,8 +6,11 @@ targets a refused key would have been right, and finds the keys that `portable` 
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
+
+from helion.autotuner.config_spec import VALID_KEYS
 
 from harness.target import Target, load_target, target_names
 
@@ -34,10 +37,10 @@ def missing_keys(config: Mapping[str, object], target: Target) -> list[str]:
 
 
 def explain_config(message: str, target: Target) -> str:
-    """Return Helion's complaint about a config, with the targets that have the key where that is the cause."""
+    """Return Helion's complaint about a config, with the targets that have the key, or the key that may be meant."""
     keys = [key for key in _mentioned(message) if _is_missing(key, target)]
     if not keys:
-        return message
+        return f"{message}{_meant(message)}"
     return "; ".join(f"config key {key} does not exist for {target.name}: {_where(key)}" for key in keys) + (
         f" (Helion: {message}). Remove it, or build with --portable to drop such keys."
     )
@@ -46,6 +49,13 @@ def explain_config(message: str, target: Target) -> str:
 def _mentioned(message: str) -> Iterable[str]:
     listed = [key.strip(" '\"") for group in _KEY_LIST.findall(message) for key in group.split(",")]
     return dict.fromkeys([*_NAMED_KEY.findall(message), *listed])
+
+
+def _meant(message: str) -> str:
+    """Return a question after keys that look like others that exist."""
+    unknown = [key for key in _mentioned(message) if key not in VALID_KEYS]
+    near = [match for key in unknown for match in difflib.get_close_matches(key, sorted(VALID_KEYS), n=1)]
+    return f"; did you mean {', '.join(near)}?" if near else ""
 
 
 def _is_missing(key: str, target: Target) -> bool:

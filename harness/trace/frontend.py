@@ -82,10 +82,14 @@ def specialise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         function: the JIT function.
         args: its positional arguments; tensors are fake.
         kwargs: its keyword arguments and launch options.
+
+    Raises:
+        TraceError: a number of warps that no GPU runs, or a tensor that is not on the GPU.
     """
     kwargs = {name: _stand_in(value) for name, value in kwargs.items()}
     kwargs["debug"] = bool(kwargs.get("debug", function.debug))
     kwargs["instrumentation_mode"] = ""
+    _check_warps(kwargs.get("num_warps", 1))
     _, _, target, backend, binder = function.device_caches[0]
     bound, specialization, options = binder(*(_stand_in(value) for value in args), **kwargs)
     packed = function._pack_args(backend, kwargs, bound, specialization, options)
@@ -144,6 +148,12 @@ def flat_types(types: Any) -> tuple[str, ...]:
     if isinstance(types, (list, tuple)):
         return tuple(kind for item in types for kind in flat_types(item))
     return (str(types),)
+
+
+def _check_warps(warps: Any) -> None:
+    """Refuse what Triton refuses with an assertion that does not tell the value."""
+    if isinstance(warps, int) and (warps < 1 or warps & (warps - 1)):
+        raise TraceError("config_error", f"num_warps={warps}: the number of warps must be a power of two, at least 1")
 
 
 def _controls_id(path: str, controls: dict[str, str]) -> str:

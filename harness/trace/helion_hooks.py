@@ -10,12 +10,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from helion.autotuner import base_search
 from helion.autotuner.config_spec import ConfigSpec
 from helion.runtime.kernel import BoundKernel, Kernel
 from helion.runtime.triton import launcher
 
 from harness.target import Target
+from harness.trace.blamed_config import blaming, copyable_config
 from harness.trace.config_keys import missing_keys
 from harness.trace.failures import TraceError
 from harness.trace.recorder import Recorder
@@ -34,6 +36,9 @@ def install_helion(recorder: Recorder, target: Target, *, portable: bool) -> Non
     for owner, names in _COMPILING:
         for name in names:
             setattr(owner, name, _paused(recorder, getattr(owner, name)))
+    for owner, blamed, find_config in _BLAMED:
+        for name in blamed:
+            setattr(owner, name, blaming(find_config, getattr(owner, name)))
     BoundKernel.compile_config = _noting_files(recorder, BoundKernel.compile_config)
     BoundKernel.autotune = _chosen_config(recorder)
     BoundKernel.run_ref = _refuse_interpreter
@@ -72,12 +77,34 @@ def _chosen_config(recorder: Recorder) -> Callable[..., Any]:
             config = configs[0]
             given = f"{len(configs)} configs; the first is taken" if len(configs) > 1 else "one config, which is taken"
         else:
-            config, given = bound.config_spec.default_config(), "no config; Helion's heuristics choose one"
+            config = bound.config_spec.default_config()
+            chosen = copyable_config(config, bound.config_spec.normalize)
+            given = f"no config for {_sizes(args)}; Helion's heuristics choose {chosen}"
         recorder.warn(f"kernel {name} has {given}: nothing is tuned in evaluation")
         bound.set_config(config)
         return config
 
     return autotune
+
+
+def _sizes(args: Any) -> str:
+    return ", ".join(str(list(value.shape)) for value in args if isinstance(value, torch.Tensor))
+
+
+def _given_config(bound: Any, config: Any = None, **kwargs: Any) -> tuple[str, object]:
+    """Return the config that a bound kernel is told to compile, or else the one that it has."""
+    return (bound.kernel.name, config) if config is not None else _running_config(bound)
+
+
+def _running_config(bound: Any, *args: Any) -> tuple[str, object]:
+    """Return the config that a bound kernel runs, as the author wrote it where that is known."""
+    configs = bound.kernel.configs
+    return bound.kernel.name, configs[0] if configs else bound._config
+
+
+def _kernel_config(kernel: Any, *args: Any, **kwargs: Any) -> tuple[str, object]:
+    """Return the config that a kernel takes: the first, as nothing is tuned."""
+    return kernel.name, next(iter(kernel.configs), None)
 
 
 def _refuse_search(search: Any, *args: Any, **kwargs: Any) -> Any:
@@ -99,3 +126,10 @@ def _dropping_keys(recorder: Recorder, target: Target, method: Callable[..., Any
         return method(spec, config, **options)
 
     return normalize
+
+
+_BLAMED: tuple[tuple[Any, tuple[str, ...], Callable[..., tuple[str, object]]], ...] = (
+    (Kernel, ("bind",), _kernel_config),
+    (BoundKernel, ("compile_config", "set_config"), _given_config),
+    (BoundKernel, ("__call__",), _running_config),
+)
