@@ -6,20 +6,34 @@ Owns the notion of "the submission's own frame": one whose code comes from the s
 from __future__ import annotations
 
 import linecache
+import re
 import sys
+from collections.abc import Container
+from pathlib import Path
 from types import FrameType, TracebackType
 
 from harness.trace.failures import Frame
 
 MAX_FRAMES = 20
+# What Helion writes above the statements that it generates: the file's name and the line that they come from.
+_ORIGIN = re.compile(r"\s*# src\[(.+):(\d+)[-\d]*\]")
 
 
-def submission_line(path: str) -> int:
-    """Return the line of the innermost running frame of the file `path`, 0 if there is none."""
+def submission_line(path: str, generated: Container[str] = ()) -> int:
+    """Return the line of the innermost running frame of the file `path`, 0 if there is none.
+
+    Args:
+        path: the submission's file.
+        generated: files that Helion generated; a line of theirs stands for the one that it was generated from.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_filename == path:
-            return frame.f_lineno
+        file, line = frame.f_code.co_filename, frame.f_lineno
+        if file == path:
+            return line
+        original = _original_line(file, line, Path(path).name) if file in generated else 0
+        if original:
+            return original
         frame = frame.f_back
     return 0
 
@@ -57,6 +71,17 @@ def frames_below(error: BaseException, path: str) -> tuple[tuple[str, str], ...]
         below = [] if code.co_filename == path else [*below, (code.co_filename, code.co_name)]
         traceback = traceback.tb_next
     return tuple(below)
+
+
+def _original_line(file: str, line: int, name: str) -> int:
+    """Return the line of the file called `name` that a generated line comes from, 0 if the function does not say."""
+    for text in reversed(linecache.getlines(file)[:line]):
+        origin = _ORIGIN.match(text)
+        if origin:
+            return int(origin[2]) if origin[1] == name else 0
+        if text.startswith("def "):
+            break
+    return 0
 
 
 def _frames(traceback: TracebackType | None, path: str) -> list[Frame]:

@@ -77,7 +77,7 @@ class LaunchRecorder:
             grid=sizes,
             args=arguments,
             origin="helion" if function.fn.__code__.co_filename in self._recorder.generated else "triton",
-            line=self._recorder.line(),
+            line=self._recorder.call_line(),
         )
         passed = (argument for argument in arguments if argument.type != "constexpr")
         written = (a for a, writes in zip(passed, document.writes, strict=True) if writes)

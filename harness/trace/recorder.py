@@ -99,7 +99,11 @@ class Recorder:
             yield
 
     def line(self) -> int:
-        """Return the submission's line that is running."""
+        """Return the submission's line that is running: in a kernel's host code, that line rather than the call's."""
+        return submission_line(self.path, self.generated)
+
+    def call_line(self) -> int:
+        """Return the submission's line that called the kernel that is running."""
         return submission_line(self.path)
 
     def warn(self, text: str) -> None:

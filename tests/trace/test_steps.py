@@ -168,3 +168,35 @@ def custom_kernel(data):
     ]
     assert traced.kernel(launch)["params"] == ["*fp32", "*fp32", "i32"]
     assert launch.grid == (1, 1, 1)
+
+
+HOST_CODE = """
+import torch
+import helion
+import helion.language as hl
+
+@helion.kernel(config=helion.Config(block_sizes=[64]), static_shapes=True)
+def copy(x: torch.Tensor) -> torch.Tensor:
+    out = torch.empty_like(x)
+    for tile in hl.tile(x.size(0)):
+        out[tile] = x[tile]
+    return out.view(
+        16,
+        -1,
+    )
+
+def custom_kernel(data):
+    x = data[0] + 1
+    return copy(x)
+"""
+
+
+def test_lines_of_host_code_are_the_kernels_own(trace: Trace) -> None:
+    plan = trace(HOST_CODE).plan()
+    lines = [step.line for step in plan.steps]
+    assert dict(zip(ops(plan), lines, strict=True)) == {
+        "aten.add.Tensor": 17,
+        "aten.empty_like.default": 8,
+        "launch _helion_copy": 18,
+        "aten.view.default": 11,
+    }
