@@ -41,8 +41,25 @@ def qualify(problem: Problem, suites: Sequence[str], seeds: int, progress: Progr
         SpecError: the problem's Python is at fault.
         WorkerError: the child ended without a message.
     """
+    message = run_child("harness.qualify", problem, (str(seeds), *suites), progress)
+    return judge_measurements(decode(Measurements, message["measurements"]))
+
+
+def run_child(module: str, problem: Problem, arguments: Sequence[str], progress: Progress) -> dict[str, Any]:
+    """Run one of our modules on a problem's Python, and return its last message.
+
+    Args:
+        module: run as `python -m module PROBLEM_DIR ARGUMENT...`.
+        problem: the problem.
+        arguments: as said.
+        progress: as `qualify` has it.
+
+    Raises:
+        SpecError: the problem's Python is at fault.
+        WorkerError: the child failed, or ended without a message.
+    """
     path = os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, "-m", "harness.qualify", str(problem.folder.resolve()), str(seeds), *suites]
+    command = [sys.executable, "-m", module, str(problem.folder.resolve()), *arguments]
     with (
         tempfile.TemporaryFile() as stderr,
         subprocess.Popen(
@@ -55,15 +72,16 @@ def qualify(problem: Problem, suites: Sequence[str], seeds: int, progress: Progr
             env={**os.environ, "PYTHONPATH": path},
         ) as process,
     ):
+        assert process.stdout is not None
         try:
-            assert process.stdout is not None
             last = _follow(process.stdout, progress)
-        finally:
+        except BaseException:
             process.kill()
+            raise
         if last is None:
-            tail = _tail(stderr)
-            raise WorkerError(f"the qualification of {problem.name} ended with code {process.wait()}:\n{tail}")
-    return judge_measurements(_read(last, problem))
+            code = process.wait()
+            raise WorkerError(f"the qualification of {problem.name} ended with code {code}:\n{_tail(stderr)}")
+    return _checked(last, problem)
 
 
 def _follow(lines: IO[str], progress: Progress) -> dict[str, Any] | None:
@@ -76,10 +94,10 @@ def _follow(lines: IO[str], progress: Progress) -> dict[str, Any] | None:
     return None
 
 
-def _read(message: dict[str, Any], problem: Problem) -> Measurements:
+def _checked(message: dict[str, Any], problem: Problem) -> dict[str, Any]:
     error = message.get("error")
     if error is None:
-        return decode(Measurements, message["measurements"])
+        return message
     if error["kind"] == "spec":
         raise SpecError(error["message"])
     raise WorkerError(f"the qualification of {problem.name} failed: {error['message']}")
