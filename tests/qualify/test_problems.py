@@ -31,6 +31,16 @@ def test_every_problem_has_mutants_enough_and_each_says_its_mistake(name):
     assert any(mutant.drops for mutant in mutants)
 
 
+@pytest.mark.parametrize("name", problem_names(ROOT))
+def test_every_readme_has_the_table(name):
+    """It is written by `harness qualify --markdown`; numbers may age, mutants may not be missing."""
+    text = (ROOT / "problems" / name / "README.md").read_text(encoding="utf-8")
+    table = text.split("## Qualification")[1]
+    assert "- Suite `default` ranks; every mutant is refused and every condition met." in table
+    mutants = [candidate.name for candidate in qualified(name, "default").measured.candidates if candidate.mutant]
+    assert [mutant for mutant in mutants if f"\n| `{mutant}` |" not in table] == []
+
+
 MEANT_TO_PASS = {
     "chunk_fwd_h": {"recurrence_skipped", "state_not_carried", "correction_skipped", "input_returned"},
     "chunk_fwd_o": {"state_ignored", "state_transposed", "off_diagonal_dropped"},
