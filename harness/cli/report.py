@@ -64,4 +64,5 @@ def render_build(
     assert build is not None
     cost = f"compile budget: {seconds(build.cpu_s)} of {build.budget_s:g} CPU-seconds"
     per_shape = "   ".join(f"{shape} {seconds(cost_s)}" for shape, cost_s in build.shapes.items())
-    return [render_kernels(kernels), Text(f"\n{cost}"), Text(per_shape, "dim"), Text(f"artifact {folder}", "dim")]
+    report = render_kernels(kernels, whole="harness build --json")
+    return [report, Text(f"\n{cost}"), Text(per_shape, "dim"), Text(f"artifact {folder}", "dim")]

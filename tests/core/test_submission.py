@@ -28,7 +28,8 @@ def test_found_by_team_and_problem_or_alias(tmp_path):
 
 def test_unknown_team_suggests(tmp_path):
     write(tmp_path)
-    with pytest.raises(UsageError, match=r"no team 'acmee'.*Did you mean acme\? To begin: make new PROBLEM=softmax TEAM=acmee"):
+    told = r"no team 'acmee'.*Did you mean acme\? To begin: make new PROBLEM=softmax TEAM=acmee"
+    with pytest.raises(UsageError, match=told):
         find_submission(tmp_path, "acmee", "softmax")
 
 

@@ -41,7 +41,7 @@ def state_pass(k: torch.Tensor, w: torch.Tensor, u: torch.Tensor, g: torch.Tenso
     for tile_b, tile_h, tile_v in hl.tile([B, H, V], block_size=[1, 1, None]):
         b, head = tile_b.begin, tile_h.begin
         state = hl.zeros([K, tile_v])
-        for chunk in hl.tile(T, block_size=C):
+        for chunk in hl.tile(T, block_size=64):  # C, spelt out: with a global, Helion 1.5.0 takes no descriptors
             h[b, chunk.id, head, :, tile_v] = state
             values = u[b, chunk, head, tile_v] - hl.dot(w[b, chunk, head, :], state)
             v_new[b, chunk, head, tile_v] = values

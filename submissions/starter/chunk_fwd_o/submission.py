@@ -9,7 +9,6 @@ import helion.language as hl
 import torch
 from task import input_t, output_t
 
-C = 64  # steps of a chunk
 
 # (B, T, H, K, V) -> the tile: columns of the output, and its warps.
 CONFIGS = {
@@ -35,7 +34,7 @@ def chunk_output(
     V = v_new.shape[-1]
     K = hl.specialize(K)
     o = torch.empty_like(v_new)
-    for tile_b, chunk, tile_h, tile_v in hl.tile([B, T, H, V], block_size=[1, C, 1, None]):
+    for tile_b, chunk, tile_h, tile_v in hl.tile([B, T, H, V], block_size=[1, 64, 1, None]):  # chunks of 64 steps
         b, head = tile_b.begin, tile_h.begin
         queries = q[b, chunk, head, :]
         gates = g[b, chunk, head]

@@ -9,7 +9,6 @@ import helion.language as hl
 import torch
 from task import input_t, output_t
 
-C = 64  # steps of a chunk
 
 # (B, T, H, K, V) -> the program's warps; its tile is always one chunk of one head.
 CONFIGS = {
@@ -37,7 +36,7 @@ def w_and_u(
     hl.specialize(V)
     w = torch.empty_like(k)
     u = torch.empty_like(v)
-    for tile_b, chunk, tile_h in hl.tile([B, T, H], block_size=[1, C, 1]):
+    for tile_b, chunk, tile_h in hl.tile([B, T, H], block_size=[1, 64, 1]):  # chunks of 64 steps
         b, head = tile_b.begin, tile_h.begin
         transform = A[b, chunk, head, :]
         strength = beta[b, chunk, head]
