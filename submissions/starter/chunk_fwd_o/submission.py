@@ -9,7 +9,6 @@ import helion.language as hl
 import torch
 from task import input_t, output_t
 
-
 # (B, T, H, K, V) -> the tile: columns of the output, and its warps.
 CONFIGS = {
     (1, 64, 2, 64, 64): helion.Config(block_sizes=[32], num_warps=4),

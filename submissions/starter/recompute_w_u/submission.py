@@ -9,7 +9,6 @@ import helion.language as hl
 import torch
 from task import input_t, output_t
 
-
 # (B, T, H, K, V) -> the program's warps; its tile is always one chunk of one head.
 CONFIGS = {
     (1, 64, 2, 64, 64): helion.Config(block_sizes=[], num_warps=4),
