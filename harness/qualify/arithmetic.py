@@ -7,8 +7,8 @@ emulation is for judging a problem's tolerances. What a real kernel does is for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import torch
 
@@ -67,6 +67,21 @@ class Arithmetic:
         for term in terms[1:]:
             result = self.total(result + term)
         return result
+
+
+@dataclass(frozen=True)
+class Mixed(Arithmetic):
+    """An arithmetic whose products take turns.
+
+    Attributes:
+        turns: the arithmetic of each product, in the order in which `dot` is called.
+    """
+
+    turns: Iterator[Arithmetic] = field(kw_only=True)
+
+    def dot(self, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+        """Return the matrix product left @ right, in the arithmetic whose turn it is."""
+        return next(self.turns).dot(left, right)
 
 
 FLOAT32 = Arithmetic("float32")

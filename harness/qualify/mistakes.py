@@ -8,11 +8,12 @@ of tensors. Its name says the mistake, its docstring explains it in a line. Thos
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import cycle
 from typing import Any, TypeAlias
 
 import torch
 
-from harness.qualify.arithmetic import BFLOAT16_SUMS
+from harness.qualify.arithmetic import BFLOAT16, BFLOAT16_SUMS, TF32, Mixed
 
 Tensors: TypeAlias = tuple[torch.Tensor, ...]
 Shape: TypeAlias = Mapping[str, int]
@@ -65,6 +66,23 @@ def bfloat16_sums(compute: Compute) -> Mutant:
         return compute(inputs, shape, BFLOAT16_SUMS)
 
     return _named(mutant, "bfloat16_sums", "Adds up in bfloat16.")
+
+
+def bfloat16_product(compute: Compute, number: int, count: int, name: str) -> Mutant:
+    """Multiply with bfloat16 operands in one product of the formula, and with tf32 in the others.
+
+    Args:
+        compute: the honest kernel, which calls the arithmetic's `dot` for each product in turn.
+        number: which product, from 0.
+        count: how many there are.
+        name: the mutant's.
+    """
+
+    def mutant(inputs: Tensors, shape: Shape) -> Tensors:
+        turns = cycle([BFLOAT16 if turn == number else TF32 for turn in range(count)])
+        return compute(inputs, shape, Mixed("mixed", turns=turns))
+
+    return _named(mutant, name, f"Takes bfloat16 operands in product {number + 1} of {count}, tf32 in the others.")
 
 
 def first_call_again(compute: Compute) -> Mutant:

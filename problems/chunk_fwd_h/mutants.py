@@ -16,6 +16,7 @@ from harness.qualify.mistakes import (
     Shape,
     Tensors,
     all_zero,
+    bfloat16_product,
     bfloat16_sums,
     first_call_again,
     first_reused,
@@ -225,5 +226,7 @@ MUTANTS.add(tail_unwritten(compute, output=0, dim=1, count=1, name="last_state_u
 MUTANTS.add(tail_unwritten(compute, output=1, dim=1, count=C, name="last_values_unwritten"))
 MUTANTS.add(input_returned(compute, given=2, output=1))
 MUTANTS.add(first_call_again(compute))
+MUTANTS.add(bfloat16_product(compute, 0, 2, "correction_in_bfloat16"))
+MUTANTS.add(bfloat16_product(compute, 1, 2, "update_in_bfloat16"))
 MUTANTS.add(bfloat16_sums(compute))
 MUTANTS.add(all_zero(compute))

@@ -16,6 +16,7 @@ from harness.qualify.mistakes import (
     Shape,
     Tensors,
     all_zero,
+    bfloat16_product,
     bfloat16_sums,
     first_call_again,
     first_reused,
@@ -236,5 +237,8 @@ MUTANTS.add(tail_unwritten(compute, output=0, dim=1, count=C, name="last_chunk_u
 MUTANTS.add(tail_unwritten(compute, output=0, dim=1, count=1, name="last_step_unwritten"))
 MUTANTS.add(input_returned(compute, given=2, output=0))
 MUTANTS.add(first_call_again(compute))
+MUTANTS.add(bfloat16_product(compute, 0, 3, "state_product_in_bfloat16"))
+MUTANTS.add(bfloat16_product(compute, 1, 3, "scores_in_bfloat16"))
+MUTANTS.add(bfloat16_product(compute, 2, 3, "values_product_in_bfloat16"))
 MUTANTS.add(bfloat16_sums(compute))
 MUTANTS.add(all_zero(compute))

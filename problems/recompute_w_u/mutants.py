@@ -16,6 +16,7 @@ from harness.qualify.mistakes import (
     Shape,
     Tensors,
     all_zero,
+    bfloat16_product,
     bfloat16_sums,
     first_call_again,
     first_reused,
@@ -207,5 +208,7 @@ MUTANTS.add(tail_unwritten(compute, output=1, dim=1, count=1, name="last_u_unwri
 MUTANTS.add(input_returned(compute, given=0, output=0, name="keys_returned"))
 MUTANTS.add(input_returned(compute, given=1, output=1, name="values_returned"))
 MUTANTS.add(first_call_again(compute))
+MUTANTS.add(bfloat16_product(compute, 0, 2, "w_in_bfloat16"))
+MUTANTS.add(bfloat16_product(compute, 1, 2, "u_in_bfloat16"))
 MUTANTS.add(bfloat16_sums(compute))
 MUTANTS.add(all_zero(compute))
