@@ -1,14 +1,15 @@
-"""Progress: every stage that the engine tells of has a title, on a terminal and in a log."""
+"""Progress: every stage that is told of has a title, on a terminal and in a log."""
 
 import re
 from pathlib import Path
 
-import harness.engine
+import harness
 from harness.cli.progress import TITLES, show_progress
 from harness.engine.progress import Event
 
-ENGINE = Path(harness.engine.__file__).parent
-STAGES = {stage for path in ENGINE.glob("*.py") for stage in re.findall(r"Event\(\"(\w+)\"", path.read_text())}
+PACKAGE = Path(harness.__file__).parent
+TELLING = [*PACKAGE.glob("engine/*.py"), PACKAGE / "cli" / "qualify.py"]
+STAGES = {stage for path in TELLING for stage in re.findall(r"Event\(\"(\w+)\"", path.read_text())}
 
 
 def test_every_stage_has_a_title():

@@ -222,7 +222,7 @@ def test_host_operations_and_constants(child: Child) -> None:
     steps = (
         ConstantStep(Tensor(1), torch.arange(100, dtype=torch.float32).numpy().tobytes()),
         OpStep("aten.mul.Tensor", (Tensor(0), 2.0), (), (Tensor(2),)),
-        OpStep("aten.add_.Tensor", (Tensor(2), Tensor(1)), (("alpha", 3),), (Tensor(2),)),
+        OpStep("aten.add_.Tensor", (Tensor(2), Tensor(1)), (("alpha", 3),), (None,)),
         OpStep("aten._to_copy.default", (Tensor(2),), (("dtype", Named("dtype", "bfloat16")),), (Tensor(3),)),
         OpStep("aten.t.default", (Tensor(3),), (), (Tensor(4),)),
     )
