@@ -1,6 +1,6 @@
 # Every target sets up what it needs first: on a fresh machine `make submit PROBLEM=chunk_fwd_h` and `make test` are the
-# only commands to type. Variables: PROBLEM, TEAM, TARGET, FILE, SUITE, CASE, ARGS (more options); PYTHON (which Python
-# makes the environment); TORCH_INDEX (the package index that torch comes from: a URL, "auto" or "none").
+# only commands to type. Variables: PROBLEM, TEAM, TARGET, FILE, SUITE, DIVISION, CASE, ARGS (more options), RECORD; PYTHON
+# (which Python makes the environment); TORCH_INDEX (the package index that torch comes from: a URL, "auto" or "none").
 
 PYTHON ?= python3
 TORCH_INDEX ?= auto
@@ -9,7 +9,7 @@ export TORCH_INDEX
 HARNESS := .venv/bin/harness
 RUN := .venv/bin/python -m
 OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
-	$(if $(SUITE),--suite '$(SUITE)') $(if $(CASE),--case '$(CASE)') $(ARGS)
+	$(if $(SUITE),--suite '$(SUITE)') $(if $(DIVISION),--division '$(DIVISION)') $(if $(CASE),--case '$(CASE)') $(ARGS)
 
 .PHONY: help need-problem environment submit build new show board site qualify doctor lint test test-all test-gpu bench clean
 

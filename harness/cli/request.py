@@ -34,6 +34,9 @@ _OPTIONS = (
         help=f"Submit this file; as team {FILE_TEAM} if none is given.",
     ),
     click.option("--target", help="The GPU to build for; the season's first by default."),
+    click.option(
+        "--division", type=click.Choice(["closed", "open"]), help="Whose rules; the season's first division by default."
+    ),
     click.option("--suite", default="default", show_default=True, help="Which of the problem's suites."),
     click.option("--case", "cases", multiple=True, help="Only these cases: an id, a shape, a role, or a glob."),
     click.option(
@@ -59,6 +62,7 @@ class Options:
     team: str | None
     file: Path | None
     target: str | None
+    division: str | None
     suite: str
     cases: tuple[str, ...]
     portable: bool
@@ -99,7 +103,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
         problem=problem,
         season=season,
         target=target,
-        division=season.divisions[0],
+        division=options.division or season.divisions[0],
         cases=cases,
         portable=options.portable,
         level=_find_level(),

@@ -204,6 +204,8 @@ def _why_unranked(request: BuildRequest, verdict: Verdict) -> str | None:
         return None
     if request.portable:
         return "built with --portable: keys that the target lacks were dropped"
+    if request.division not in request.season.divisions:
+        return f"the season has no {request.division} division"
     entry = request.season.problems.get(request.problem.name)
     if entry is None or request.suite not in entry.suites:
         return f"suite {request.suite} is for comparison only"
