@@ -159,6 +159,15 @@ def _ask(session: _Session, case: Case, position: int, sampled: bool) -> dict[st
     return {"status": "unsupported", "reason": f"the interpreter's process ended early ({told})"}
 
 
+def _describe_place(where: dict[str, Any]) -> str:
+    """Say where in the generated Triton a fault happened, as far as the runner tells; its words are hostile."""
+    line, source = int(number(where, "source_line")), text(where, "source_text", 200)
+    if not line:
+        return ""
+    shown = f": {source}" if source else ""
+    return f"\nIn {text(where, 'kernel', 100) or 'the kernel'}, line {line} of the generated Triton{shown}"
+
+
 def _conclude(session: _Session, result: CaseResult, answer: dict[str, Any], outputs: Path) -> CaseResult:
     """Turn the runner's answer, and the judge's word on its outputs, into the case's result."""
     status, told = answer["status"], text(answer, "reason", 2000)
@@ -166,7 +175,7 @@ def _conclude(session: _Session, result: CaseResult, answer: dict[str, Any], out
     if isinstance(where, dict) and len(str(where)) < MAX_WHERE_CHARACTERS:
         result = replace(result, where=where)
     if status in ("out_of_bounds", "fault"):
-        return replace(result, status="failed", reason=status, message=told)
+        return replace(result, status="failed", reason=status, message=told + _describe_place(result.where))
     if status == "timeout":
         told = told or f"it did not finish within {session.season.budgets.case_replay_s:g} s"
         return replace(result, reason="too_slow_on_cpu", message=told)

@@ -59,6 +59,18 @@ def test_a_wrong_kernel_is_incorrect_with_the_place_and_the_numbers(workspace, s
     assert [case["status"] for case in record["cases"][1:]] == ["not_run", "not_run"]
 
 
+def test_out_of_bounds_names_index_and_source_line(workspace, starter):
+    past = "hl.load(x, [rows.index[:, None] + 1, columns.index[None, :]])"
+    record = workspace.submit(starter.replace("x[rows, columns] *", f"{past} *"), code=1)
+    verdict = record["verdict"]
+    assert (verdict["kind"], verdict["reason"]) == ("RUNTIME_ERROR", "out_of_bounds")
+    first, second = verdict["message"].splitlines()
+    assert "which has 128 elements (4x32 float32)" in first
+    line = verdict["details"]["where"]["source_line"]
+    assert second.startswith(f"In _helion_scale, line {line} of the generated Triton: ")
+    assert "tl.load(x + " in second
+
+
 def test_an_unwritten_tail_is_named(workspace, starter):
     source = starter.replace("torch.empty_like(x)", "torch.empty_like(x)\n    n = x.size(0) - 1").replace(
         "hl.tile(x.shape)", "hl.tile([n, x.size(1)])"
