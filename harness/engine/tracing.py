@@ -73,7 +73,7 @@ class _Progress:
     imported: BuildCost | None = None
     running: list[str] = field(default_factory=list)
     failures: dict[str, dict[str, Any]] = field(default_factory=dict)  # by shape id, "" for the import
-    warnings: list[str] = field(default_factory=list)
+    warnings: dict[str, list[str]] = field(default_factory=dict)  # likewise
 
 
 def run_trace(request: TraceRequest, budget: CompileBudget, listener: Listener) -> Traced | Verdict:
@@ -130,7 +130,7 @@ def _follow(worker: WorkerJob, request: TraceRequest, listener: Listener) -> _Pr
             progress.begun = True
         elif kind == "imported":
             progress.imported = cost
-            progress.warnings += _texts(event.get("warnings"))
+            progress.warnings[""] = _texts(event.get("warnings"))
         elif kind == "failed" and (not shape or shape in request.shapes):
             progress.failures.setdefault(shape, event)
             progress.running = [s for s in progress.running if s != shape]
@@ -139,7 +139,7 @@ def _follow(worker: WorkerJob, request: TraceRequest, listener: Listener) -> _Pr
         elif kind == "traced" and shape in request.shapes:
             progress.running = [s for s in progress.running if s != shape]
             progress.costs[shape] = cost
-            progress.warnings += _texts(event.get("warnings"))
+            progress.warnings[shape] = _texts(event.get("warnings"))
             listener(Event("trace", "advance", shape, len(progress.costs), len(request.shapes)))
     return progress
 
@@ -241,7 +241,9 @@ def _read_results(request: TraceRequest, progress: _Progress, end: Exit, results
     costs = {shape: BuildCost(round(c.cpu_s * scale, 3), c.wall_s) for shape, c in progress.costs.items()}
     rest = max(0.0, end.cpu_s - sum(cost.cpu_s for cost in costs.values()))
     wall_s = progress.imported.wall_s if progress.imported else 0.0
-    warnings = tuple(dict.fromkeys(progress.warnings))[:MAX_WARNINGS]
+    # Shapes end in any order; what the author reads must not change from one run to the next.
+    ordered = (text for shape in ("", *request.shapes) for text in progress.warnings.get(shape, []))
+    warnings = tuple(dict.fromkeys(ordered))[:MAX_WARNINGS]
     return Traced(plans, kernels, sources, costs, BuildCost(round(rest, 3), wall_s), warnings)
 
 

@@ -243,3 +243,11 @@ def _rows(database):
             return connection.execute("select state from records").fetchall()
     except sqlite3.OperationalError:
         return []
+
+
+def test_warnings_come_in_the_order_of_the_shapes_though_the_first_ends_last(workspace, starter):
+    untuned = starter.replace("config=helion.Config(block_sizes=[4, 16])", 'autotune_effort="full"')
+    slow_first = untuned.replace("x, s = data", "x, s = data\n    if len(s) == 4:\n        time.sleep(3)")
+    record = workspace.submit("import time\n" + slow_first, code=0)
+    told = [text.partition(";")[0] for text in record["warnings"]]
+    assert told == [f"kernel scale has no config for [{m}, {n}], [{m}]" for m, n in [(4, 32), (8, 64), (64, 128)]]

@@ -24,6 +24,7 @@ class Traced:
 
     events: list[dict[str, Any]]
     out: Path
+    order: list[str | None]
 
     def plan(self, shape: str = "S") -> Plan:
         failures = [event for event in self.events if event["event"] == "failed"]
@@ -44,7 +45,9 @@ class Traced:
 
     @property
     def warnings(self) -> list[str]:
-        return list(dict.fromkeys(text for event in self.events for text in event.get("warnings", [])))
+        """Every warning once, by shape (shapes are traced side by side and end in any order)."""
+        events = sorted(self.events, key=lambda event: self.order.index(event.get("shape")))
+        return list(dict.fromkeys(text for event in events for text in event.get("warnings", [])))
 
 
 def ops(plan: Plan) -> list[str]:
@@ -79,14 +82,15 @@ def trace(warm_tracer: subprocess.Popen[str], tmp_path: Path) -> Trace:
             path = tmp_path / "submission.py"
             path.write_text(submission, errors="surrogateescape")
         out, events = tmp_path / "out", tmp_path / "events"
-        document = request_document(path, shapes or {"S": inputs or ([256],)}, **request)
+        shapes = shapes or {"S": inputs or ([256],)}
+        document = request_document(path, shapes, **request)
         print(
             json.dumps({"request": document, "out": str(out), "events": str(events)}),
             file=warm_tracer.stdin,
             flush=True,
         )
         assert warm_tracer.stdout.readline() == "done\n"
-        return Traced([json.loads(line) for line in events.read_text().splitlines()], out)
+        return Traced([json.loads(line) for line in events.read_text().splitlines()], out, [None, *shapes])
 
     return run
 

@@ -26,7 +26,8 @@ def run_command(tmp_path: Path, document: dict[str, object]) -> tuple[Traced, st
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-m", "harness.trace", str(request), str(out)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
-    return Traced([json.loads(line) for line in done.stdout.splitlines()], out), done.stderr
+    order = [None, *(shape["id"] for shape in document["shapes"])]
+    return Traced([json.loads(line) for line in done.stdout.splitlines()], out, order), done.stderr
 
 
 def test_command(trace: Trace, tmp_path: Path) -> None:
