@@ -12,7 +12,7 @@ import sys
 import click
 
 from harness.cli.lazy import LazyGroup
-from harness.cli.output import report_bug, report_error
+from harness.cli.output import print_json, report_bug, report_error
 from harness.errors import HarnessError
 
 VERBS = {
@@ -48,11 +48,18 @@ def main() -> None:
         sys.exit(130)
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        sys.exit(_end(2, error.format_message()))
     except HarnessError as error:
         report_error(error)
-        sys.exit(error.exit_code)
+        sys.exit(_end(error.exit_code, str(error)))
     except Exception as error:
         report_bug(error, debug="--debug" in sys.argv)
-        sys.exit(HarnessError.exit_code)
+        sys.exit(_end(HarnessError.exit_code, f"{type(error).__name__}: {error}"))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end(code: int, message: str) -> int:
+    """Give a program that asked for JSON the error as such, whatever was wrong; return the exit code."""
+    if "--json" in sys.argv:
+        print_json({"error": message, "exit_code": code})
+    return code
