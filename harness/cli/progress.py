@@ -20,6 +20,8 @@ TITLES = {
     "qualify": "qualify",
 }
 
+PRINTED_LINES = 20
+
 
 @contextlib.contextmanager
 def show_progress(*, quiet: bool) -> Iterator[Listener]:
@@ -41,6 +43,13 @@ def show_progress(*, quiet: bool) -> Iterator[Listener]:
             yield _Bars(progress).hear
 
 
+def _quote(text: str) -> str:
+    """Mark what the submission printed as its own words: it must not pass for ours."""
+    lines = text.rstrip("\n").split("\n")
+    cut = ["..."] if len(lines) > PRINTED_LINES else []
+    return "\n".join(f"  submission | {line}" for line in cut + lines[-PRINTED_LINES:])
+
+
 class _Lines:
     """One line per stage, for logs."""
 
@@ -50,7 +59,9 @@ class _Lines:
     def hear(self, event: Event) -> None:
         """Print what happened, with the seconds since the start."""
         count = f" {event.done}/{event.total}" if event.total else ""
-        if event.state != "start":
+        if event.state == "printed":
+            print(_quote(event.text), file=sys.stderr, flush=True)
+        elif event.state != "start":
             elapsed_s = time.monotonic() - self._started
             print(f"[{elapsed_s:6.1f} s] {TITLES[event.stage]}{count} {event.text}", file=sys.stderr, flush=True)
 
@@ -64,6 +75,9 @@ class _Bars:
 
     def hear(self, event: Event) -> None:
         """Move the stage's bar."""
+        if event.state == "printed":
+            self._progress.console.print(_quote(event.text), markup=False, highlight=False)
+            return
         if event.stage not in self._tasks:
             total = event.total or None
             self._tasks[event.stage] = self._progress.add_task(TITLES[event.stage], total=total, note="")

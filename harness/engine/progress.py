@@ -12,7 +12,7 @@ class Event:
 
     Attributes:
         stage: "trace", "assemble", "check" (on the CPU) or "replay" (on a GPU).
-        state: "start", "advance" or "end".
+        state: "start", "advance" or "end"; "printed" for what the submission itself wrote, cleaned, its last lines.
         text: a few words: the case, the kernel, the result.
         done, total: how far the stage is, where that can be counted.
     """

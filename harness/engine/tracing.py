@@ -84,6 +84,8 @@ def run_trace(request: TraceRequest, budget: CompileBudget, listener: Listener) 
         progress = _follow(worker, request, listener)
         end = worker.wait()
         budget.charge(end.cpu_s)
+        if end.stderr:
+            listener(Event("trace", "printed", end.stderr))
         failure = _find_failure(request, progress, end, budget)
         if failure is not None:
             return failure

@@ -25,3 +25,11 @@ def test_a_log_has_a_line_for_what_advances_and_ends(capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2 * len(STAGES)
     assert all("one" in line or "all of it" in line for line in lines)
+
+
+def test_what_a_submission_prints_is_marked_as_its_own_and_cut(capsys):
+    with show_progress(quiet=False) as listener:
+        listener(Event("trace", "printed", "".join(f"line {i}\n" for i in range(30))))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "  submission | ..."
+    assert lines[1:] == [f"  submission | line {i}" for i in range(10, 30)]

@@ -251,3 +251,12 @@ def test_warnings_come_in_the_order_of_the_shapes_though_the_first_ends_last(wor
     record = workspace.submit("import time\n" + slow_first, code=0)
     told = [text.partition(";")[0] for text in record["warnings"]]
     assert told == [f"kernel scale has no config for [{m}, {n}], [{m}]" for m, n in [(4, 32), (8, 64), (64, 128)]]
+
+
+def test_what_the_submission_prints_is_shown(workspace, starter):
+    printing = starter.replace("x, s = data", 'x, s = data\n    print("rows:", len(s), "\\x1b[2J")')
+    path = workspace.write(printing + 'print("imported")\n')
+    told = workspace.run("build", "scale", "--file", str(path)).stderr
+    assert "  submission | imported\n" in told
+    assert all(f"  submission | rows: {rows}" in told for rows in (4, 8, 64))
+    assert "\x1b" not in told
