@@ -23,6 +23,7 @@ VERBS = {
     "show": ("harness.cli.show", "Show one record: verdict, cases, compile report, generated code."),
     "problems": ("harness.cli.problems", "List the season's problems, or a problem's cases."),
     "new": ("harness.cli.new", "Begin a team's submission from the starter."),
+    "new-problem": ("harness.cli.new_problem", "Begin a problem from a small one that works."),
     "check-problem": ("harness.cli.check_problem", "List every fault of a problem's folder, with file and line."),
     "qualify": ("harness.cli.qualify", "Try honest variants and mutants on a problem: can it tell right from wrong?"),
     "doctor": ("harness.cli.doctor", "Say what this machine has, and what to do about what is missing."),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from harness.engine.workspace import Workspace, find_workspace
-from harness.errors import UsageError
 from harness.text import clean
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     problem = find_problem(workspace.root, options.problem)
     season = load_season(workspace.root)
     if problem.name not in season.problems:
-        raise UsageError(f"{problem.name} is not in the season; its problems: {', '.join(season.problems)}")
+        print(f"note: {problem.name} is not in the season, so this is for trying it out: never ranked", file=sys.stderr)
     target = load_target(options.target or season.targets[0])
     cases = select_cases(load_cases(problem, options.suite), options.cases)
     if options.file is not None:

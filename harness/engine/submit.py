@@ -207,7 +207,9 @@ def _why_unranked(request: BuildRequest, verdict: Verdict) -> str | None:
     if request.division not in request.season.divisions:
         return f"the season has no {request.division} division"
     entry = request.season.problems.get(request.problem.name)
-    if entry is None or request.suite not in entry.suites:
+    if entry is None:
+        return f"the season does not list {request.problem.name}"
+    if request.suite not in entry.suites:
         return f"suite {request.suite} is for comparison only"
     if verdict.kind is not Kind.PASSED:
         return "checked on a CPU: ranking needs a replay on a GPU of the season"

@@ -21,6 +21,7 @@ LAYERS = [
     {"store"},
     {"board"},
     {"qualify"},
+    {"authoring"},
     {"engine"},
     {"cli", "__main__"},
 ]
