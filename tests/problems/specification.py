@@ -1,7 +1,8 @@
-"""Loading the five problems as the tests need them: task.yml through the loader, Python files by path."""
+"""Loading the problems as the tests need them: task.yml through the loader, Python files by path."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +15,8 @@ from harness.replay.reference import load_module
 from harness.spec.problem import Problem, Tolerance, load_problem
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("causal_conv1d", "chunk_fwd_h", "chunk_fwd_o", "fp8_quant", "recompute_w_u")
+EVENT = ("causal_conv1d", "chunk_fwd_h", "chunk_fwd_o", "fp8_quant", "recompute_w_u")  # of the Helion Kernel Challenge
+NAMES = (*EVENT, "vector_add")
 GATED = ("chunk_fwd_h", "chunk_fwd_o", "recompute_w_u")
 
 
@@ -56,6 +58,12 @@ def cases_tested(name: str) -> Iterator[Case]:
 
 def cases_timed(name: str) -> Iterator[Case]:
     return (entry_case(name, entry) for entry in problem(name).benchmarks)
+
+
+def elements(name: str, case: Case) -> int:
+    """How many elements the inputs and outputs of a case have together."""
+    sizes = (*problem(name).input_sizes(case.shape), *problem(name).output_sizes(case.shape))
+    return sum(math.prod(size) for size in sizes)
 
 
 def draw(name: str, case: Case, seed: int = 0) -> tuple[torch.Tensor, ...]:

@@ -7,7 +7,7 @@ why suite `hackathon-2026` is marked as gameable and never ranks.
 
 import pytest
 
-from tests.problems.specification import Case, distances, draw, expected, kernels, problem
+from tests.problems.specification import EVENT, Case, distances, draw, expected, kernels, problem
 
 SHAPES = {
     "small": {"B": 2, "T": 128, "H": 4, "K": 64, "V": 64},
@@ -56,7 +56,7 @@ def test_the_transform_counts_for_w_only_under_model_gates():
     assert w[:, 64:].abs().max() < 1e-6  # after the first chunk any w near zero passes
 
 
-@pytest.mark.parametrize("name", ["chunk_fwd_h", "chunk_fwd_o", "recompute_w_u", "fp8_quant", "causal_conv1d"])
+@pytest.mark.parametrize("name", EVENT)
 def test_the_events_suite_is_marked(name):
     suite = problem(name).suites["hackathon-2026"]
     assert suite.gameable

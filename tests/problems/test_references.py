@@ -27,6 +27,13 @@ def test_last_tap_meets_the_present():
     assert out.flatten().tolist() == [0.5, 0.5, 3.5, 2.5, 1.5, 0.5]
 
 
+def test_sum_element_by_element():
+    case = Case({"n": 5}, "normal")
+    x, y = draw("vector_add", case)
+    (out,) = expected("vector_add", case, (x, y))
+    assert out.tolist() == [a + b for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+
+
 @pytest.mark.parametrize("distribution", ["normal", "outliers", "zero_groups", "below_eps", "one_hot"])
 def test_quantisation_step_by_step(distribution):
     case = Case({"tokens": 3, "hidden": 96, "group": 32}, distribution)

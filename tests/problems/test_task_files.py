@@ -1,11 +1,11 @@
-"""The five task.yml files: they load, carry the event's names, shapes and costs."""
+"""The task.yml files: they load; those of the event carry its names and shapes; costs and READMEs."""
 
 import re
 
 import pytest
 
-from harness.spec.problem import find_problem
-from tests.problems.specification import GATED, NAMES, ROOT, cases_tested, cases_timed, problem
+from harness.spec import find_problem
+from tests.problems.specification import EVENT, GATED, NAMES, ROOT, cases_tested, cases_timed, problem
 
 EVENT_SHAPES = {
     "causal_conv1d": (
@@ -25,7 +25,7 @@ EVENT_SHAPES = {
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVENT)
 def test_the_events_shapes_come_first_under_the_default_distribution(name):
     tests, benchmarks = EVENT_SHAPES[name]
     first = list(cases_tested(name))[: len(tests)]
@@ -34,7 +34,7 @@ def test_the_events_shapes_come_first_under_the_default_distribution(name):
     assert [tuple(case.shape.values()) for case in cases_timed(name)] == benchmarks
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVENT)
 def test_the_events_names_are_aliases(name):
     event = f"gated_deltanet_{name}" if name in GATED else name
     for alias in (event, f"{event}_py", f"{name}_py"):
