@@ -1,6 +1,7 @@
 """What is asked: problems (`problems/<name>/task.yml`) and the season (`shapes.yaml`), checked on load."""
 
-from harness.spec.problem import Problem, TensorSpec, Tolerance, find_problem, load_problem, problem_names
+from harness.spec.catalogue import find_problem
+from harness.spec.problem import Problem, TensorSpec, Tolerance, load_problem, problem_names
 from harness.spec.season import Season, load_season
 
 __all__ = [

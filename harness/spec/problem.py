@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,13 +15,14 @@ from typing import Annotated, Literal
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from harness.dtypes import DTYPE_BYTES
-from harness.errors import SpecError, UsageError
+from harness.errors import SpecError
 from harness.spec.document import Strict, load_document
 from harness.spec.expression import evaluate, expression_names
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 Precision = Literal["float32", "tf32", "float16", "bfloat16", "fp8"]
 Shape = Mapping[str, int]
+Entry = Mapping[str, "int | str"]
 
 # The files that make up a problem: together they are its version.
 PROBLEM_FILES = ("task.yml", "reference.py")
@@ -58,11 +58,23 @@ class TensorSpec(Strict):
 
 
 class Tolerance(Strict):
-    """How far an output may be from the reference: |got - ref| <= atol + rtol |ref|, and ||got - ref|| / ||ref||."""
+    """How far an output may be from the reference: |got - ref| <= atol + rtol |ref|, and ||got - ref|| / ||ref||.
+
+    The margins on both sides are measured, by `harness qualify`, which also says when they are off. In units of the
+    tolerance: `accepted` is the largest error of an honest kernel, `refused` the smallest that gives a wrong one away.
+    """
 
     rtol: float = Field(ge=0, lt=1)
     atol: float = Field(ge=0)
     relative_l2: float | None = Field(None, gt=0, lt=1)
+    accepted: float | None = Field(None, ge=0, lt=1)
+    refused: float | None = Field(None, gt=1)
+
+    @model_validator(mode="after")
+    def _both_margins(self) -> Tolerance:
+        if (self.accepted is None) != (self.refused is None):
+            raise ValueError("accepted and refused are the margins on the two sides: give both, or neither")
+        return self
 
 
 class Cost(Strict):
@@ -81,6 +93,7 @@ class Suite(Strict):
     benchmarks: tuple[dict[str, int | str], ...] | None = None
     gameable: bool = False
     note: str = ""
+    source: str = ""
 
 
 class Problem(Strict):
@@ -119,6 +132,12 @@ class Problem(Strict):
             content = (self.folder / name).read_bytes()
             digest.update(f"{name} {len(content)}\n".encode() + content)
         return digest.hexdigest()[:12]
+
+    def with_suites(self, suites: Mapping[str, Suite]) -> Problem:
+        """Return the same problem, its version included, with further suites."""
+        problem = self.model_copy(update={"suites": {**self.suites, **suites}})
+        problem._folder = self._folder
+        return problem
 
     @property
     def default_distribution(self) -> str:
@@ -189,7 +208,7 @@ class Problem(Strict):
             ]
         for where, entries in lists:
             for index, entry in enumerate(entries):
-                _check_entry(self, entry, f"{where}.{index}")
+                check_entry(self, entry, f"{where}.{index}")
         return self
 
 
@@ -202,7 +221,17 @@ def _known_names(where: str, text: str | int, known: set[str]) -> None:
         raise ValueError(f"{where}: {text!r} uses {min(unknown)}, which is neither an axis nor a constant")
 
 
-def _check_entry(problem: Problem, entry: Mapping[str, int | str], where: str) -> None:
+def check_entry(problem: Problem, entry: Entry, where: str) -> None:
+    """Check an entry of a list of shapes: a size for each axis, and perhaps a distribution.
+
+    Args:
+        problem: whose shape it is.
+        entry: the entry.
+        where: its place in the document, for messages.
+
+    Raises:
+        ValueError: it is not one of the problem's.
+    """
     distribution = entry.get("distribution", problem.default_distribution)
     if distribution not in problem.distribution_names:
         raise ValueError(f"{where}.distribution: {distribution} is not one of {', '.join(problem.distribution_names)}")
@@ -242,24 +271,3 @@ def load_problem(folder: Path) -> Problem:
 def problem_names(root: Path) -> tuple[str, ...]:
     """Return the names of all problems under `root`/problems, sorted."""
     return tuple(sorted(path.parent.name for path in (root / "problems").glob("*/task.yml")))
-
-
-def find_problem(root: Path, name: str) -> Problem:
-    """Load the problem called `name`, or having it as an alias.
-
-    Raises:
-        UsageError: there is none; the message suggests near names.
-    """
-    names = problem_names(root)
-    if name in names:
-        return load_problem(root / "problems" / name)
-    aliases: dict[str, Problem] = {}
-    for folder in names:
-        problem = load_problem(root / "problems" / folder)
-        aliases |= dict.fromkeys(problem.aliases, problem)
-    if name in aliases:
-        return aliases[name]
-    near = get_close_matches(name, [*names, *aliases], n=3, cutoff=0.5)
-    meant = dict.fromkeys(aliases[n].name if n in aliases else n for n in near)
-    hint = f" Did you mean {' or '.join(meant)}?" if meant else ""
-    raise UsageError(f"unknown problem {name!r}.{hint} Problems: {', '.join(names) or 'none'}.")

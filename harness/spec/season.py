@@ -11,7 +11,8 @@ from pydantic import Field
 
 from harness.errors import SpecError
 from harness.spec.document import Strict, load_document
-from harness.spec.problem import Name
+from harness.spec.problem import Name, problem_names
+from harness.spec.suites import SharedSuite
 from harness.target import target_names
 
 Division = Literal["closed", "open"]
@@ -72,9 +73,10 @@ class SeasonSpec(Strict):
 
 
 class Shapes(Strict):
-    """The document: one season, and later the suites that problems share."""
+    """The document: one season, and the suites that problems share."""
 
     season: SeasonSpec
+    suites: dict[Name, SharedSuite] = {}
 
 
 Season = SeasonSpec
@@ -84,16 +86,27 @@ def load_season(root: Path) -> Season:
     """Load and check `root`/shapes.yaml.
 
     Raises:
-        SpecError: it is not of the documented form, or names a target that is not described.
+        SpecError: it is not of the documented form, or names a target or a problem that is not described.
     """
     path = root / "shapes.yaml"
-    season = load_document(path, Shapes).season
+    document = load_document(path, Shapes)
+    season = document.season
+    _check_suites(root, document)
     for index, name in enumerate(season.targets):
         if name not in target_names():
             known = ", ".join(target_names())
             raise SpecError(f"{path}: season.targets.{index}: unknown target {name!r}; one of {known}")
     controls = tuple(_find_controls(root, item) for item in season.advanced_controls)
     return season.model_copy(update={"advanced_controls": controls})
+
+
+def _check_suites(root: Path, document: Shapes) -> None:
+    known = problem_names(root)
+    for name, suite in document.suites.items():
+        for problem in suite.problems:
+            if problem not in known:
+                told = f"no problem {problem!r}; problems: {', '.join(known)}"
+                raise SpecError(f"{root / 'shapes.yaml'}: suites.{name}.problems: {told}")
 
 
 def _find_controls(root: Path, item: AdvancedControls) -> AdvancedControls:

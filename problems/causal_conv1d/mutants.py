@@ -54,6 +54,18 @@ def oldest_tap_missing(inputs: Tensors, shape: Shape) -> Tensors:
     return _without_tap(inputs, shape, 0)
 
 
+@MUTANTS.drops("the tap after the oldest")
+def second_tap_missing(inputs: Tensors, shape: Shape) -> Tensors:
+    """Skips tap 1."""
+    return _without_tap(inputs, shape, 1)
+
+
+@MUTANTS.drops("the tap before the present")
+def last_tap_but_one_missing(inputs: Tensors, shape: Shape) -> Tensors:
+    """Skips tap W - 2."""
+    return _without_tap(inputs, shape, -2)
+
+
 @MUTANTS.drops("the present tap")
 def present_tap_missing(inputs: Tensors, shape: Shape) -> Tensors:
     """Runs over the taps up to W - 2."""

@@ -48,6 +48,8 @@ def generate(shape: Mapping[str, int], distribution: str, generator: torch.Gener
             x = x * (_uniform((B, D, S), generator) < 0.05)
         case "one_hot":
             x, bias = _one_hot_in_time(B, D, S, generator), torch.zeros_like(bias)
+        case "impulses":
+            x, bias = _impulses(B, D, S, 2 * W, generator), torch.zeros_like(bias)
         case "negative":
             x, weight, bias = -x.abs(), -weight.abs(), -bias.abs()
         case "early":
@@ -89,3 +91,9 @@ def _one_hot_in_time(B: int, D: int, S: int, generator: torch.Generator) -> torc
     """x: (B, D, S), a single 1 per channel at a random time."""
     when = torch.randint(S, (B, D, 1), generator=generator, device=generator.device)
     return torch.zeros((B, D, S), device=generator.device).scatter(2, when, 1.0)
+
+
+def _impulses(B: int, D: int, S: int, apart: int, generator: torch.Generator) -> torch.Tensor:
+    """x: (B, D, S), a 1 every `apart` steps from a random one on, so that each channel's filter stands between zeros."""
+    first = torch.randint(apart, (B, D, 1), generator=generator, device=generator.device)
+    return (torch.arange(S, device=generator.device) % apart == first).float()

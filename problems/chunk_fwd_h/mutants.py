@@ -94,6 +94,12 @@ def update_skipped(inputs: Tensors, shape: Shape) -> Tensors:
     return compute(inputs, shape, carry=lambda h, gate, written: h * gate)
 
 
+@MUTANTS.drops("u")
+def values_ignored(inputs: Tensors, shape: Shape) -> Tensors:
+    """v_new is the correction alone."""
+    return compute(inputs, shape, correct=lambda u, predicted: -predicted)
+
+
 @MUTANTS.add
 def recurrence_skipped(inputs: Tensors, shape: Shape) -> Tensors:
     """Neither the old state nor the correction: all chunks in parallel, as the event's inputs allow."""

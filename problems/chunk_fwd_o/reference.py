@@ -27,7 +27,7 @@ from torch.nn.functional import normalize, one_hot, softplus
 C = 64
 DISTRIBUTIONS = {
     "model", "slow", "fast", "resets", "aligned", "one_hot", "negative", "state_only", "chunk_only",
-    "wide_queries", "tiny", "hackathon-2026"
+    "wide_queries", "tiny", "mixed", "ungated", "shut", "hackathon-2026"
 }  # fmt: skip
 
 
@@ -157,10 +157,21 @@ def _log_decays(size: tuple[int, ...], distribution: str, generator: torch.Gener
             return -1 - 5 * _uniform(size, generator)
         case "resets":
             return torch.where(_uniform(size, generator) < 0.05, -5 - 25 * _uniform(size, generator), 0.0)
+        case "mixed":
+            return torch.where(_every_other(size[2], generator), -1e-3, -1 - 5 * _uniform(size, generator))
+        case "ungated":
+            return torch.zeros(size, dtype=torch.float64, device=generator.device)
+        case "shut":
+            return torch.where(_every_other(size[2], generator), 0.0, -100 - 900 * _uniform(size, generator))
         case "hackathon-2026":
             return -_normal(size, generator).abs().cumsum(dim=1)  # generate() sums a second time
         case _:
             return _model_log_decays(size, generator)
+
+
+def _every_other(H: int, generator: torch.Generator) -> torch.Tensor:
+    """Half of the heads, at random, and the odd one: (H,) bool."""
+    return torch.randperm(H, generator=generator, device=generator.device) % 2 == 0
 
 
 def _model_log_decays(size: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:

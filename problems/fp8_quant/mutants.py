@@ -54,6 +54,20 @@ def eps_missing(inputs: Tensors, shape: Shape) -> Tensors:
     return _quantise(inputs[0], shape["group"], _absmax)
 
 
+@MUTANTS.drops("the largest magnitude")
+def magnitude_ignored(inputs: Tensors, shape: Shape) -> Tensors:
+    """Takes the least scale for every group."""
+    return _quantise(inputs[0], shape["group"], lambda g: torch.full(g.shape[:2], EPS))
+
+
+@MUTANTS.add
+def reciprocal_without_eps(inputs: Tensors, shape: Shape) -> Tensors:
+    """Multiplies by 1 / s, which is infinite where s is a denormal number or zero, and has no least scale."""
+    groups = inputs[0].unflatten(1, (-1, shape["group"]))
+    scale = _absmax(groups) / LARGEST
+    return (groups * (1 / scale)[..., None]).clamp(-LARGEST, LARGEST).flatten(1), scale
+
+
 @MUTANTS.add
 def eps_guards_zero_only(inputs: Tensors, shape: Shape) -> Tensors:
     """Takes the least scale for groups of zeros only."""

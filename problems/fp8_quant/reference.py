@@ -22,6 +22,7 @@ from collections.abc import Mapping
 import torch
 
 LARGEST = 448.0  # of FP8 E4M3
+LIMITS = (448.0, 240.0, 57344.0)  # the largest values of E4M3, of its other form (FNUZ), and of E5M2
 EPS = 1e-10  # keeps the scale of an all-zero group above zero
 
 
@@ -57,6 +58,14 @@ def generate(shape: Mapping[str, int], distribution: str, generator: torch.Gener
             x = _clear_every_third_group(x)
         case "below_eps":
             x = x * 10 ** (-14 + 7 * _uniform((tokens, hidden // group, 1), generator))
+        case "channels":
+            x = x * torch.where(_uniform((1, hidden // group, group), generator) < 0.01, 300, 1)
+        case "denormals":
+            x = torch.where(_every_second_group(x), _denormals(tuple(x.shape), generator), x)
+        case "at_limit":
+            limits = torch.tensor(LIMITS, device=x.device)
+            chosen = torch.randint(len(LIMITS), (tokens, hidden // group, 1), generator=generator, device=x.device)
+            x = x / x.abs().amax(2, keepdim=True) * limits[chosen]
         case _:
             raise ValueError(f"fp8_quant has no distribution {distribution!r}")
     return (x.reshape(tokens, hidden),)
@@ -97,3 +106,16 @@ def _clear_every_third_group(x: torch.Tensor) -> torch.Tensor:
     """x: (tokens, groups, group) -> the same with every third group zero, counted over all rows."""
     number = torch.arange(x.shape[0] * x.shape[1], device=x.device).reshape(x.shape[0], x.shape[1], 1)
     return x * (number % 3 != 1)
+
+
+def _every_second_group(x: torch.Tensor) -> torch.Tensor:
+    """x: (tokens, groups, group) -> which groups, (tokens, groups, 1), counted over all rows."""
+    number = torch.arange(x.shape[0] * x.shape[1], device=x.device).reshape(x.shape[0], x.shape[1], 1)
+    return number % 2 == 1
+
+
+def _denormals(size: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    """Numbers below float32's least normal one, 1.2e-38, by their bits: a sign and 23 bits of mantissa."""
+    bits = torch.randint(1, 1 << 23, size, generator=generator, device=generator.device, dtype=torch.int32)
+    sign = torch.randint(0, 2, size, generator=generator, device=generator.device, dtype=torch.int32)
+    return (bits | (sign << 31)).view(torch.float32)

@@ -30,7 +30,7 @@ from torch.nn.functional import normalize, one_hot, softplus
 C = 64
 DISTRIBUTIONS = {
     "model", "slow", "fast", "resets", "aligned", "one_hot", "negative", "sparse", "tiny", "writes",
-    "hackathon-2026"
+    "mixed", "ungated", "shut", "edges", "hackathon-2026"
 }  # fmt: skip
 
 
@@ -113,6 +113,9 @@ def _betas(size: tuple[int, ...], distribution: str, generator: torch.Generator)
     """Strength of each write (B, T, H) float64."""
     if distribution == "writes":
         return (_uniform(size, generator) < 0.5).double()
+    if distribution == "edges":
+        near = 1e-3 * _uniform(size, generator)
+        return torch.where(_uniform(size, generator) < 0.5, near, 1 - near)
     return _normal(size, generator).sigmoid()
 
 
@@ -125,10 +128,21 @@ def _log_decays(size: tuple[int, ...], distribution: str, generator: torch.Gener
             return -1 - 5 * _uniform(size, generator)
         case "resets":
             return torch.where(_uniform(size, generator) < 0.05, -5 - 25 * _uniform(size, generator), 0.0)
+        case "mixed":
+            return torch.where(_every_other(size[2], generator), -1e-3, -1 - 5 * _uniform(size, generator))
+        case "ungated":
+            return torch.zeros(size, dtype=torch.float64, device=generator.device)
+        case "shut":
+            return torch.where(_every_other(size[2], generator), 0.0, -100 - 900 * _uniform(size, generator))
         case "hackathon-2026":
             return -_normal(size, generator).abs().cumsum(dim=1)  # generate() sums a second time
         case _:
             return _model_log_decays(size, generator)
+
+
+def _every_other(H: int, generator: torch.Generator) -> torch.Tensor:
+    """Half of the heads, at random, and the odd one: (H,) bool."""
+    return torch.randperm(H, generator=generator, device=generator.device) % 2 == 0
 
 
 def _model_log_decays(size: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:

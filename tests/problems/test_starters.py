@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from harness.spec.problem import find_problem
+from harness.spec import find_problem
 from tests.problems.specification import GATED, NAMES, ROOT, cases_tested, cases_timed
 
 WIDER = {(3, 1024, 4, 100, 100), (4, 1024, 4, 128, 128), (2, 1536, 4, 128, 128), (4, 2048, 8, 64, 64)}
