@@ -1,0 +1,89 @@
+"""`harness new-problem`: a folder that works as it is, and is never written over another."""
+
+import json
+
+import pytest
+
+from harness.authoring.check import check_folder
+from harness.authoring.scaffold import begin_problem
+from harness.errors import UsageError
+from harness.spec import find_problem
+from tests.qualify.conftest import qualify_here
+
+from .conftest import ROOT, lint
+
+
+def test_it_loads_and_qualifies_as_it_is(root):
+    begin_problem(root, "draft")
+    folder = find_problem(root, "draft").folder
+    result = qualify_here(folder, roles=("test",))
+    assert result.qualified, [fault.message for fault in result.suites[0].faults]
+    assert sum(candidate.mutant for candidate in result.measured.candidates) >= 10
+
+
+def test_all_that_there_is_to_mend_is_to_open_it(root):
+    begin_problem(root, "draft")
+    [found] = check_folder(root, root / "problems" / "draft")
+    assert (found.level, found.file) == ("warning", "shapes.yaml")
+
+
+def test_it_is_written_in_the_repositorys_style(root):
+    for path in begin_problem(root, "draft"):
+        if path.suffix == ".py":
+            assert lint(ROOT / path.relative_to(root), path.read_text()) == ""
+        assert "@NAME@" not in path.read_text()
+
+
+def test_the_command_says_what_to_do_next(root, harness):
+    result = harness("new-problem", "draft")
+    assert result.returncode == 0, result.stderr
+    files, advice = result.stdout.split("\n\n")
+    assert files.split() == [
+        "problems/draft/task.yml",
+        "problems/draft/reference.py",
+        "problems/draft/mutants.py",
+        "problems/draft/README.md",
+        "submissions/starter/draft/submission.py",
+    ]
+    assert all((root / file).is_file() for file in files.split())
+    for told in ("harness check-problem draft", "harness submit draft", "harness qualify draft", "draft: {points: 100}"):
+        assert told in advice
+    again = harness("new-problem", "draft", "--json")
+    assert again.returncode == 2
+    assert "problems/draft exists already: choose another name, or edit what is there" in again.stderr
+    assert json.loads(harness("new-problem", "other", "--json").stdout)["problem"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Draft", "'Draft' cannot be a problem's name: it becomes a folder's, so use a-z, 0-9 and _, 64 at most"),
+        ("../x", "'../x' cannot be a problem's name"),
+        ("9x", "'9x' cannot be a problem's name"),
+        ("x" * 65, "cannot be a problem's name"),
+        ("scale", "problems/scale exists already: choose another name, or edit what is there"),
+        ("scale_py", "scale_py is taken: it is an alias of the problem scale"),
+        ("left_over", "submissions/starter/left_over exists already"),
+    ],
+)
+def test_bad_and_taken_names_are_refused_and_nothing_is_written(root, name, told):
+    (root / "submissions" / "starter" / "left_over").mkdir()
+    before = sorted(root.rglob("*"))
+    with pytest.raises(UsageError, match="problem|exists") as error:
+        begin_problem(root, name)
+    assert told in str(error.value)
+    assert sorted(root.rglob("*")) == before
+
+
+def test_a_problem_that_does_not_load_takes_no_name(root):
+    (root / "problems" / "scale" / "task.yml").write_text("name: [")
+    assert begin_problem(root, "draft")
+
+
+@pytest.mark.slow
+def test_the_starter_is_checked_but_not_ranked_before_it_is_in_the_season(root, harness):
+    begin_problem(root, "draft")
+    result = harness("submit", "draft")
+    assert result.stdout.startswith("CHECKED  draft"), result.stdout + result.stderr
+    assert "unranked: the season does not list draft" in " ".join(result.stdout.split())
+    assert "note: draft is not in the season, so this is for trying it out: never ranked" in result.stderr
