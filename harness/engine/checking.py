@@ -160,12 +160,14 @@ def _ask(session: _Session, case: Case, position: int, sampled: bool) -> dict[st
 
 
 def _describe_place(where: dict[str, Any]) -> str:
-    """Say where in the generated Triton a fault happened, as far as the runner tells; its words are hostile."""
+    """Say where a fault happened, in the submission and in the generated Triton; the runner's words are hostile."""
     line, source = int(number(where, "source_line")), text(where, "source_text", 200)
     if not line:
         return ""
+    origin = int(number(where, "origin_line"))
+    own = f"\nFrom line {origin} of the submission: {text(where, 'origin_text', 200)}" if origin else ""
     shown = f": {source}" if source else ""
-    return f"\nIn {text(where, 'kernel', 100) or 'the kernel'}, line {line} of the generated Triton{shown}"
+    return f"{own}\nIn {text(where, 'kernel', 100) or 'the kernel'}, line {line} of the generated Triton{shown}"
 
 
 def _conclude(session: _Session, result: CaseResult, answer: dict[str, Any], outputs: Path) -> CaseResult:

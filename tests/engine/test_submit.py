@@ -61,10 +61,12 @@ def test_a_wrong_kernel_is_incorrect_with_the_place_and_the_numbers(workspace, s
 
 def test_out_of_bounds_names_index_and_source_line(workspace, starter):
     past = "hl.load(x, [rows.index[:, None] + 1, columns.index[None, :]])"
-    record = workspace.submit(starter.replace("x[rows, columns] *", f"{past} *"), code=1)
-    verdict = record["verdict"]
+    source = starter.replace("x[rows, columns] *", f"{past} *")
+    (number,) = (n for n, line in enumerate(source.splitlines(), 1) if past in line)
+    verdict = workspace.submit(source, code=1)["verdict"]
     assert (verdict["kind"], verdict["reason"]) == ("RUNTIME_ERROR", "out_of_bounds")
-    first, second = verdict["message"].splitlines()
+    first, origin, second = verdict["message"].splitlines()
+    assert origin.startswith(f"From line {number} of the submission: y[rows, columns] = hl.load(x, ")
     assert "which has 128 elements (4x32 float32)" in first
     line = verdict["details"]["where"]["source_line"]
     assert second.startswith(f"In _helion_scale, line {line} of the generated Triton: ")

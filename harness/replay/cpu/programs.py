@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import selectors
 import signal
 import time
@@ -30,6 +31,8 @@ from harness.replay.cpu.shared import StoredBytes, shared_bytes
 
 MOST_PROGRAMS = 1 << 22
 _MOST_REPORT_BYTES = 1 << 16
+# "# src[submission.py:12]: y[tile] = x[tile]", above what Helion generated from that line
+_ORIGIN = re.compile(r"\s*# src\[[^\]\n]*:(\d{1,7})\]: (.*)")
 
 Place = tuple[int, int, int]
 
@@ -203,4 +206,15 @@ def _locate(kernel: Kernel, traceback: TracebackType | None) -> dict[str, Any]:
             line = traceback.tb_lineno
         traceback = traceback.tb_next
     text = kernel.lines[line - 1].strip()[:300] if 0 < line <= len(kernel.lines) else ""
-    return {"kernel": kernel.name, "source_line": line, "source_text": text}
+    return {"kernel": kernel.name, "source_line": line, "source_text": text, **_find_origin(kernel.lines[:line])}
+
+
+def _find_origin(lines: Sequence[str]) -> dict[str, Any]:
+    """Find the submission's line that the last of these lines was generated from: Helion notes it in a comment."""
+    for text in reversed(lines):
+        origin = _ORIGIN.match(text)
+        if origin:
+            return {"origin_line": int(origin[1]), "origin_text": origin[2].strip()[:300]}
+        if text.startswith("def "):
+            break
+    return {}
