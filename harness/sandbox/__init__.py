@@ -17,7 +17,7 @@ process and give up its rights; `strict` (bubblewrap) and `seccomp` say which; `
 from harness.sandbox.contract import Exit, Level, LevelReport, Limits, Mount, visible, visible_scratch
 from harness.sandbox.interpreter import python_mounts
 from harness.sandbox.job import Job, run, start
-from harness.sandbox.probe import best_level, probe_levels, why_not
+from harness.sandbox.probe import best_level, find_missing, probe_levels, why_not
 from harness.sandbox.results import read_result, remove_tree
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Limits",
     "Mount",
     "best_level",
+    "find_missing",
     "probe_levels",
     "python_mounts",
     "read_result",

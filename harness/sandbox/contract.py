@@ -71,6 +71,19 @@ class Mount:
 
 
 @dataclass(frozen=True)
+class Handed:
+    """What a process is given beside files to read: for the harness's own programs, never for a submission's.
+
+    Attributes:
+        devices: device nodes that it may use, under their own names: say, those of one GPU.
+        descriptors: open descriptors of the caller's, kept under their numbers.
+    """
+
+    devices: tuple[Path, ...] = ()
+    descriptors: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Exit:
     """How a sandboxed process ended.
 

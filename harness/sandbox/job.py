@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from harness.sandbox.contract import Exit, Level, Limits, Mount
+from harness.sandbox.contract import Exit, Handed, Level, Limits, Mount
 from harness.sandbox.meter import Meter, folder_bytes, free_bytes
 from harness.sandbox.output import Output
 from harness.sandbox.results import remove_tree
@@ -37,6 +37,8 @@ def start(
     limits: Limits,
     environment: Mapping[str, str] | None = None,
     stdin: bytes | int = b"",
+    devices: Sequence[Path] = (),
+    descriptors: Sequence[int] = (),
 ) -> Job:
     """Start a command in a sandbox.
 
@@ -49,11 +51,14 @@ def start(
         limits: when to kill it.
         environment: variables beside HOME, PATH and the like. Never a secret.
         stdin: what it reads from standard input: bytes, or a descriptor of the caller's (a pipe's reading end).
+        devices: device nodes that it may use; only for programs of ours.
+        descriptors: open descriptors of the caller's that it keeps under their numbers; only for programs of ours.
 
     Raises:
         SandboxError: the sandbox could not be made.
     """
-    return Job(spawn(command, level, mounts, scratch, limits, environment or {}, stdin), scratch, limits)
+    handed = Handed(tuple(devices), tuple(descriptors))
+    return Job(spawn(command, level, mounts, scratch, limits, environment or {}, stdin, handed), scratch, limits)
 
 
 def run(

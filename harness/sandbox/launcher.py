@@ -183,7 +183,8 @@ def _become(request: dict[str, Any], uid: int | None, filter_fd: int) -> None:
         with open(filter_fd, "rb") as file:
             program = file.read()
         kernel.restrict_files(
-            [*request["system"], *request["paths"], f"/proc/{os.getpid()}"], [request["scratch"], "/dev/null"]
+            [*request["system"], *request["paths"], f"/proc/{os.getpid()}"],
+            [request["scratch"], "/dev/null", *request["devices"]],
         )
         kernel.install_filter(program)
     os.execve(request["argv"][0], request["argv"], request["environment"])  # noqa: S606

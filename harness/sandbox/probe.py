@@ -28,14 +28,20 @@ _SWITCHES = (  # a file under /proc/sys, the content with which users may not ma
 @functools.cache
 def why_not(level: Level) -> str | None:
     """Return why a level does not work on this machine and what to do, in a sentence; None if it works."""
-    missing = {Level.STRICT: _missing_for_strict, Level.RESTRICTED: _missing_for_restricted}
-    if level in missing and (sentence := missing[level]()):
+    if sentence := find_missing(level):
         return sentence
     complaint = _try(level)
     if complaint is None:
         return None
     advice = _namespace_advice() if level is Level.STRICT else "run `harness doctor --json` and report this"
     return f"level {level} was tried and failed ({complaint}): {advice}"
+
+
+def find_missing(level: Level) -> str | None:
+    """Return what a level needs and this machine lacks, in a sentence, without trying the level; None if nothing."""
+    if level is Level.STRICT:
+        return _missing_for_strict()
+    return _missing_for_restricted() if level is Level.RESTRICTED else None
 
 
 @functools.cache

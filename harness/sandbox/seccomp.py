@@ -102,6 +102,7 @@ _RESTRICTED = (
     *(Rule("fcntl", argument=1, value=command) for command in (8, 10, 15)),
     *(Rule("ioctl", argument=1, value=command) for command in (0x8901, 0x8902)),
 )
+_OF_DRIVERS = frozenset({"memfd_create"})
 # Without Landlock's signal scope (Linux 6.12) and without a uid of its own: no signal to anybody but itself.
 _NO_SIGNALS = (
     Rule("kill", argument=0, unless=True),  # 0: the own process group
@@ -109,12 +110,13 @@ _NO_SIGNALS = (
 )
 
 
-def build_filter(level: Level, *, signals: bool = True, machine: str | None = None) -> bytes:
+def build_filter(level: Level, *, signals: bool = True, drivers: bool = False, machine: str | None = None) -> bytes:
     """Return a level's filter as an array of `struct sock_filter`.
 
     Args:
         level: strict or restricted.
         signals: whether something else keeps the process from signalling processes outside the sandbox.
+        drivers: whether the process has devices, whose libraries share memory with the kernel in files of their own.
         machine: as `platform.machine()` names it, this one by default.
 
     Raises:
@@ -124,6 +126,8 @@ def build_filter(level: Level, *, signals: bool = True, machine: str | None = No
     if not machine_supported(machine):
         raise SandboxError(f"no seccomp filter for {machine} machines: run submissions on x86_64 or aarch64")
     rules = _COMMON + (_STRICT if level is Level.STRICT else _RESTRICTED)
+    if drivers:
+        rules = tuple(rule for rule in rules if rule.name not in _OF_DRIVERS)
     return _assemble(rules if signals else rules + _NO_SIGNALS, machine)
 
 

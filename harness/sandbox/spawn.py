@@ -6,6 +6,7 @@ a fixed few, its descriptors are the three standard ones.
 
 from __future__ import annotations
 
+import contextlib
 import marshal
 import os
 import resource
@@ -22,7 +23,7 @@ from typing import Any
 
 from harness.errors import SandboxError
 from harness.sandbox import kernel
-from harness.sandbox.contract import Level, Limits, Mount
+from harness.sandbox.contract import Handed, Level, Limits, Mount
 from harness.sandbox.meter import children_of
 from harness.sandbox.seccomp import build_filter
 from harness.sandbox.strict import strict_command
@@ -79,7 +80,9 @@ class Spawned:
                 killed = True
             os.close(descriptor)
         if not killed:
-            self.process.kill()
+            # Not Popen.kill: it would reap one that has just ended, behind the back of whoever waits for its usage.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.process.pid, signal.SIGKILL)
 
 
 def spawn(
@@ -90,20 +93,22 @@ def spawn(
     limits: Limits,
     environment: Mapping[str, str],
     stdin: bytes | int,
+    handed: Handed,
 ) -> Spawned:
     """Start `command`; return once it runs.
 
     Raises:
-        SandboxError: a mount or the scratch folder is missing, or the sandbox could not be made.
+        SandboxError: a mount, a device or the scratch folder is missing, or the sandbox could not be made.
     """
-    for path in (*(mount.source for mount in mounts), scratch):
+    for path in (*(mount.source for mount in mounts), *handed.devices, scratch):
         if not path.exists():
             raise SandboxError(f"cannot start a sandboxed process: {path} does not exist")
     scratch.chmod(0o700)
     with ExitStack() as stack:
         filter_fd = -1
         if level is not Level.NONE:
-            filter_fd = _file(build_filter(level, signals=_signals_stay_inside(level)), stack)
+            rules = build_filter(level, signals=_signals_stay_inside(level), drivers=bool(handed.devices))
+            filter_fd = _file(rules, stack)
         variables = _environment(level, scratch, environment)
         request: dict[str, Any] = {
             "level": level.value,
@@ -112,18 +117,26 @@ def spawn(
             "scratch": str(scratch.absolute()),
             "paths": [str(mount.source.absolute()) for mount in mounts],
             "system": list(_SYSTEM_PATHS),
+            "devices": [str(device) for device in handed.devices],
             "limits": _rlimits(limits),
             "processes": limits.processes,
             "argv": list(command),
             "environment": variables,
         }
         if level is Level.STRICT:
-            request["argv"] = strict_command(command, mounts, scratch, limits, variables, filter_fd)
+            request["argv"] = strict_command(command, mounts, scratch, limits, variables, filter_fd, handed.devices)
         source = _file(stdin, stack) if isinstance(stdin, bytes) else stdin
-        return _launch(request, level, filter_fd, source, stack)
+        return _launch(request, level, filter_fd, source, handed.descriptors, stack)
 
 
-def _launch(request: Mapping[str, object], level: Level, filter_fd: int, stdin: int, stack: ExitStack) -> Spawned:
+def _launch(
+    request: Mapping[str, object],
+    level: Level,
+    filter_fd: int,
+    stdin: int,
+    handed: tuple[int, ...],
+    stack: ExitStack,
+) -> Spawned:
     request_fd = _file(marshal.dumps(dict(request)), stack)
     ready, ready_end = os.pipe()
     lifeline_end, lifeline = os.pipe()
@@ -138,7 +151,7 @@ def _launch(request: Mapping[str, object], level: Level, filter_fd: int, stdin: 
             stderr=subprocess.PIPE,
             env={},
             cwd="/",
-            pass_fds=[descriptor for descriptor in descriptors if descriptor >= 0],
+            pass_fds=[descriptor for descriptor in (*descriptors, *handed) if descriptor >= 0],
         ).result()
     except OSError as error:
         os.close(lifeline)

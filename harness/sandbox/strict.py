@@ -49,10 +49,11 @@ def strict_command(
     limits: Limits,
     environment: Mapping[str, str],
     filter_fd: int,
+    devices: Sequence[Path] = (),
 ) -> list[str]:
     """Return the bubblewrap command line that runs `command`; bubblewrap and prlimit must be there."""
     bubblewrap, prlimit = find_bubblewrap() or "bwrap", find_prlimit() or "prlimit"
-    words = [bubblewrap, *_namespaces(bubblewrap), *_system(limits.scratch_bytes)]
+    words = [bubblewrap, *_namespaces(bubblewrap), *_system(limits.scratch_bytes, devices)]
     for mount in mounts:
         words += ["--ro-bind", str(mount.source.absolute()), mount.target]
     words += ["--bind", str(scratch.absolute()), SCRATCH, "--remount-ro", "/", "--chdir", SCRATCH]
@@ -72,7 +73,7 @@ def _namespaces(bubblewrap: str) -> Iterator[str]:
         yield "--disable-userns"
 
 
-def _system(temporary_bytes: int) -> Iterator[str]:
+def _system(temporary_bytes: int, devices: Sequence[Path]) -> Iterator[str]:
     yield from ("--ro-bind", "/usr", "/usr")
     for folder in _SYSTEM_FOLDERS:
         if os.path.islink(folder):
@@ -84,4 +85,6 @@ def _system(temporary_bytes: int) -> Iterator[str]:
     yield from ("--proc", "/proc", "--dev", "/dev")
     for folder in MEMORY_FOLDERS:
         yield from ("--size", str(temporary_bytes), "--tmpfs", folder)
+    for device in devices:
+        yield from ("--dev-bind", str(device), str(device))
     yield from ("--remount-ro", "/dev")

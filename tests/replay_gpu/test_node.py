@@ -19,11 +19,13 @@ from harness.replay.inputs import Received, Request, make_sample
 from harness.replay.node import pack
 from harness.replay.node.acceptance import accepts
 from harness.replay.node.case_layout import lay_out_case
+from harness.replay.node.confinement import find_devices
 from harness.replay.node.node_report import CaseRequest, NodeRequest, encode_request, parse_report, parse_request
 from harness.replay.node.problem_document import load_problem_document, write_problem_document
 from harness.replay.node.runner_process import RunnerProcess
 from harness.replay.reference import load_reference
 from harness.replay.ruling import rule
+from harness.sandbox import Level, best_level, why_not
 from harness.spec import load_problem
 
 HERE = Path(__file__).parent
@@ -280,11 +282,12 @@ def test_what_nobody_foresaw_is_ours():
 
 # A runner that misbehaves. The stand-ins are processes that speak the protocol's form, as a real one does.
 
+HEADER = "import os, sys, time\nsys.stdout = os.fdopen(int(sys.argv[-1]), 'w')\n"
 STARTED = 'print(\'{"status": "started", "clock": false}\', flush=True)\n'
 
 
 def misbehave(tmp_path, script):
-    (tmp_path / "runner.py").write_text("import sys, time\n" + STARTED + script)
+    (tmp_path / "runner.py").write_text(HEADER + STARTED + script)
     return RunnerProcess([sys.executable, str(tmp_path / "runner.py")], tmp_path, make_shared_file(4096))
 
 
@@ -293,7 +296,7 @@ def misbehave(tmp_path, script):
     [
         ("time.sleep(60)", "timeout", "did not end within 0.5 s (call): an endless loop"),
         ("sys.exit(7)", "internal", "exit code 7"),
-        ("import os; os.abort()", "internal", "signal 6"),
+        ("import ctypes; ctypes.string_at(0)", "internal", "signal 11"),
         ("print('hello', flush=True); sys.stdin.read()", "internal", "something else than a reply"),
         ("print('[1]', flush=True); sys.stdin.read()", "internal", "something else than a reply"),
         ("sys.stderr.write('Traceback: broken'); sys.exit(1)", "internal", "Traceback: broken"),
@@ -335,9 +338,80 @@ def test_the_runner_is_confined_where_that_is_possible(tmp_path):
             reply = runner._ask({"do": "tell"}, 20)
             level = runner.level
     assert reply["secret"] == ""
-    if level == "bubblewrap":
+    if level is not Level.NONE:
         assert (reply["write"], reply["net"]) == (False, False)
+    if level is Level.STRICT:
         assert reply["processes"] < 5
-    else:
-        assert level == "process"
     Path("/written-by-runner").unlink(missing_ok=True)
+
+
+@pytest.mark.skipif(why_not(Level.STRICT) is not None, reason="level strict is not to be had here")
+def test_a_runner_that_does_not_start_is_tried_at_the_next_level(tmp_path):
+    """As where the driver does not start inside a sandbox: the record says at which level it did, and why."""
+    picky = "if os.environ['HOME'] == '/tmp': sys.exit('the driver does not start here')\n"
+    (tmp_path / "runner.py").write_text(HEADER + picky + STARTED + "sys.stdin.read()")
+    with RunnerProcess([sys.executable, str(tmp_path / "runner.py")], tmp_path, make_shared_file(4096)) as runner:
+        runner.wait_until_started()
+        assert runner.level is not Level.STRICT
+        assert runner.why_lower[0] == "not strict: the driver does not start here"
+
+
+def test_a_runner_that_starts_nowhere_says_why(tmp_path):
+    (tmp_path / "runner.py").write_text("import sys; sys.exit('no driver at all')")
+    with RunnerProcess([sys.executable, str(tmp_path / "runner.py")], tmp_path, make_shared_file(4096)) as runner:
+        with pytest.raises(GpuError, match="no driver at all") as caught:
+            runner.wait_until_started()
+        assert (caught.value.reason, runner.level) == ("internal", Level.NONE)
+
+
+def test_a_fault_after_the_start_lowers_no_level(tmp_path):
+    with misbehave(tmp_path, "sys.exit(7)") as runner:
+        runner.wait_until_started()
+        level = runner.level
+        with pytest.raises(GpuError):
+            runner.take_spans(20)
+        assert (runner.level, level) == (level, best_level().level)
+
+
+# The device nodes of one GPU
+
+FACTS = "Model: \t\t NVIDIA H200\nGPU UUID: \t GPU-{uuid}\nBus Location: \t 0000:{bus}:00.0\nDevice Minor: \t {minor}\n"
+
+
+def machine(
+    tmp_path, gpus, nodes=("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset")
+):
+    (tmp_path / "dev").mkdir()
+    for name in nodes:
+        (tmp_path / "dev" / name).touch()
+    for bus, (uuid, minor) in enumerate(gpus):
+        folder = tmp_path / "gpus" / f"0000:{bus}:00.0"
+        folder.mkdir(parents=True)
+        (folder / "information").write_text(FACTS.format(uuid=uuid, bus=bus, minor=minor))
+
+    def find(visible=""):
+        return {path.name for path in find_devices(tmp_path / "dev", tmp_path / "gpus", visible)}
+
+    return find
+
+
+def test_a_runner_gets_the_nodes_of_its_own_gpu(tmp_path):
+    find = machine(tmp_path, [("aaaa", 1), ("bbbb", 0)])
+    assert find("GPU-aaaa") == {"nvidia1", "nvidiactl", "nvidia-uvm"}
+    assert find("GPU-bbbb") == {"nvidia0", "nvidiactl", "nvidia-uvm"}
+
+
+def test_where_its_own_node_cannot_be_told_it_gets_all(tmp_path):
+    find = machine(tmp_path, [("aaaa", 1), ("bbbb", 0)])
+    for unclear in ("", "1", "GPU-cccc", "MIG-dddd"):
+        assert find(unclear) == {"nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm"}
+
+
+def test_an_only_gpu_and_a_masked_proc(tmp_path):
+    (tmp_path / "one").mkdir()
+    find = machine(tmp_path / "one", [("aaaa", 0)])
+    assert find() == find("0") == {"nvidia0", "nvidiactl", "nvidia-uvm"}
+    (tmp_path / "masked").mkdir()
+    assert machine(tmp_path / "masked", [], ("nvidia3", "nvidiactl"))() == {"nvidia3", "nvidiactl"}
+    (tmp_path / "none").mkdir()
+    assert machine(tmp_path / "none", [], ())() == set()

@@ -330,3 +330,14 @@ def test_start_cost(any_level: str, scratch: Path) -> None:
         ours.append(time.perf_counter() - began)
     cost_s = min(ours) - min(plain)
     assert cost_s < 0.1, (statistics.median(plain), statistics.median(ours))
+
+
+def test_stopping_one_that_has_just_ended(any_level: str, scratch: Path) -> None:
+    """Whoever stops it meets it between its end and its reaping now and then; its exit is known all the same."""
+    arguments = {"level": Level(any_level), "mounts": python_mounts(), "scratch": scratch, "limits": LIMITS}
+    for delay_s in (0.0, 0.02, 0.04):
+        with start(python("print('up')"), **arguments) as running:  # type: ignore[arg-type]
+            assert next(running.lines()) == "up"
+            time.sleep(delay_s)
+            running.stop("late")
+            assert running.wait().limit in (None, "late")

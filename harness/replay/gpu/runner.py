@@ -1,7 +1,7 @@
-"""The runner's process: `node.pyz runner ARTIFACT DESCRIPTOR SIZE`.
+"""The runner's process: `node.pyz runner ARTIFACT DESCRIPTOR SIZE REPLIES`.
 
-It serves one submission and dies. Requests come from the judge's side on stdin, one JSON object a line; replies go to a
-private copy of stdout. It is given the current call's inputs and nothing else: no seed, no expected value.
+It serves one submission and dies. Requests come from the judge's side on stdin, one JSON object a line; replies go to
+the descriptor REPLIES. It is given the current call's inputs and nothing else: no seed, no expected value.
 
     {"do": "prepare", "shape_id": "...", "slots": 3}          -> {"status": "ready", ...}
     {"do": "call", "slot": 1, "inputs": ..., "outputs": ...,
@@ -204,8 +204,7 @@ def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callabl
 
 def main(arguments: list[str]) -> int:
     """Serve one submission until stdin ends or something faults."""
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    replies = os.fdopen(int(arguments[3]), "w", encoding="utf-8")
 
     def send(reply: dict[str, Any]) -> None:
         replies.write(json.dumps(reply) + "\n")
@@ -217,9 +216,9 @@ def main(arguments: list[str]) -> int:
         torch.set_grad_enabled(False)
         exchange = Exchange(int(arguments[1]), int(arguments[2]))
         exchange.pin()
-        runner = Runner(load_artifact(Path(arguments[0])), exchange, clock)
+        # Told before anything hostile is read: whether it comes up depends on the machine and the sandbox alone.
         send({"status": "started", "clock": clock is not None, "why_no_clock": why_not, "pinned": exchange.pinned})
-        return runner
+        return Runner(load_artifact(Path(arguments[0])), exchange, clock)
 
     code = _serve(sys.stdin, send, start)
     replies.flush()

@@ -79,14 +79,13 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> Non
         "start_s": round(ready - started, 3),
         "replay_s": round(time.monotonic() - ready, 3),
     }
-    if about.get("why_no_clock"):
-        facts["why_no_clock"] = str(about["why_no_clock"])
+    facts |= {name: str(about[name]) for name in ("why_no_clock", "why_lower") if about.get(name)}
     tell({"event": "report", "report": encode_report(NodeReport(tuple(cases), machine | facts, watch.facts()))})
 
 
 def main(arguments: list[str]) -> int:
     """Run one command; return its exit code."""
-    if arguments[:1] == ["runner"] and len(arguments) == 4:
+    if arguments[:1] == ["runner"] and len(arguments) == 5:
         from harness.replay.gpu.runner import main as run
 
         return run(arguments[1:])

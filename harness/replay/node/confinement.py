@@ -1,51 +1,145 @@
-"""How a runner is confined on a node: no submitted Python runs in it, so this is a second wall.
+"""How a runner is confined on a node: the harness's own sandbox, with the device nodes of one GPU.
 
-With bubblewrap it sees a read-only system, the GPU's device nodes, no network and no other process. Without it, it
-loses its environment and sees one GPU. The level is reported and stored with the record.
+No submitted Python runs in a runner, so this is a second wall: behind it, a kernel that got hold of the process would
+find a read-only system, no network, no other process, and another GPU's memory out of reach. The highest level at which
+the GPU's driver starts is used (`RunnerProcess` tries them in order), and is stored with the record.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-from functools import lru_cache
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "VIRTUAL_ENV", "LANG")
-_FIXED = {"CUDA_MODULE_LOADING": "LAZY", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "HOME": "/tmp"}  # noqa: S108
+from harness.sandbox import Job, Level, Limits, Mount, python_mounts, remove_tree, start, visible
+
+ARTIFACT = "/artifact"
+MEMORY_BYTES = 64 << 30  # torch and the driver reserve many times what they use
+WALL_S = 3600.0  # calls have limits of their own
+_LIMITS = Limits(WALL_S, None, MEMORY_BYTES, 512, 1 << 30, 1 << 30, 8 << 20)
+
+_KEPT = ("LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME")
+_FIXED = {"CUDA_MODULE_LOADING": "LAZY", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+_FOLDERS_IN = ("LD_LIBRARY_PATH", "PYTHONPATH")
+_SHARED_NODES = ("nvidiactl", "nvidia-uvm")  # every GPU's; modeset and uvm-tools are for displays and debuggers
+_DRIVER_FILES = ("/proc/driver/nvidia", "/proc/devices", "/sys/devices/system/node", "/sys/bus/pci/devices")
+_DEV, _GPUS = Path("/dev"), Path("/proc/driver/nvidia/gpus")
 
 
-def confine(command: list[str]) -> tuple[str, list[str], dict[str, str]]:
-    """Return the level, the command and the environment that a runner is started with.
+@dataclass
+class Confined:
+    """A runner in its sandbox.
+
+    Attributes:
+        requests: the end of its standard input that we write to.
+        replies: the end of its reply pipe that we read from.
+    """
+
+    job: Job
+    level: Level
+    requests: int
+    replies: int
+    scratch: Path
+
+    def close(self) -> None:
+        """End it, if it has not ended, and remove what it left."""
+        self.job.stop("ended")
+        self.job.wait()
+        for descriptor in (self.requests, self.replies):
+            os.close(descriptor)
+        remove_tree(self.scratch)
+
+
+def confine(program: Sequence[str], artifact: Path, shared: tuple[int, int], level: Level) -> Confined:
+    """Start a runner at a level.
 
     Args:
-        command: what starts it.
+        program: the command that starts a Python with this package.
+        artifact: the artifact's folder.
+        shared: descriptor and size of the memory shared with it.
+        level: of the sandbox.
+
+    Raises:
+        SandboxError: the sandbox could not be made.
     """
-    environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _FIXED
-    environment.setdefault("CUDA_VISIBLE_DEVICES", "0")
-    if not _bubblewrap_works():
-        return "process", command, environment
-    return "bubblewrap", [*_bubblewrap(), *command], environment
+    mount = Mount(artifact.absolute(), ARTIFACT)
+    scratch = Path(tempfile.mkdtemp(prefix="harness-runner-"))
+    requests_end, requests = os.pipe()
+    replies, replies_end = os.pipe()
+    arguments = ["runner", visible(level, mount), str(shared[0]), str(shared[1]), str(replies_end)]
+    try:
+        job = start(
+            [*program, *arguments],
+            level=level,
+            mounts=(*python_mounts(), mount, *_needed_files(program, level)),
+            scratch=scratch,
+            limits=_LIMITS,
+            environment=_environment(),
+            stdin=requests_end,
+            devices=find_devices(),
+            descriptors=(shared[0], replies_end),
+        )
+    except BaseException:
+        os.close(requests)
+        os.close(replies)
+        remove_tree(scratch)
+        raise
+    finally:
+        os.close(requests_end)
+        os.close(replies_end)
+    return Confined(job, level, requests, replies, scratch)
 
 
-def _bubblewrap() -> list[str]:
-    devices = [str(path) for path in sorted(Path("/dev").glob("nvidia*"))]
-    binds = [part for device in devices for part in ("--dev-bind", device, device)]
-    isolation = [
-        "--unshare-net",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-pid",
-        "--die-with-parent",
-        "--new-session",
-    ]
-    return ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", *binds, "--proc", "/proc", *isolation]
+def find_devices(dev: Path = _DEV, gpus: Path = _GPUS, visible_devices: str | None = None) -> tuple[Path, ...]:
+    """Return the device nodes that the first visible GPU needs; those of all GPUs where its own can't be told.
+
+    Args:
+        dev: where device nodes are.
+        gpus: where the driver describes its GPUs, a folder each.
+        visible_devices: as CUDA_VISIBLE_DEVICES has it, from the environment by default.
+    """
+    shared = [dev / name for name in _SHARED_NODES if (dev / name).exists()]
+    nodes = {path.name.removeprefix("nvidia"): path for path in sorted(dev.glob("nvidia[0-9]*"))}
+    minor = _find_minor(gpus, os.environ.get("CUDA_VISIBLE_DEVICES", "") if visible_devices is None else visible_devices)
+    capabilities = [path for path in (dev / "nvidia-caps",) if path.exists()] if minor not in nodes else []
+    chosen = [nodes[minor]] if minor in nodes else list(nodes.values())
+    return (*shared, *chosen, *capabilities)
 
 
-@lru_cache(maxsize=1)
-def _bubblewrap_works() -> bool:
-    if shutil.which("bwrap") is None:
-        return False
-    probe = [*_bubblewrap(), "true"]
-    return subprocess.run(probe, capture_output=True, timeout=20, check=False).returncode == 0
+def _find_minor(gpus: Path, visible_devices: str) -> str:
+    """Return the number of the visible GPU's node, "" where it can't be told (a slice of a GPU, a masked /proc)."""
+    wanted = visible_devices.split(",")[0].strip()
+    found = [facts for folder in sorted(gpus.glob("*")) if (facts := _read_facts(folder / "information"))]
+    named = [facts for facts in found if wanted and facts.get("GPU UUID", "").startswith(wanted)]
+    # Numbers count GPUs in CUDA's order, which need not be the driver's: only a UUID, or an only GPU, is certain.
+    certain = named if wanted.startswith("GPU-") else found
+    return certain[0].get("Device Minor", "") if len(certain) == 1 else ""
+
+
+def _read_facts(file: Path) -> dict[str, str]:
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = [line.partition(":") for line in lines]
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**_FIXED, "CUDA_VISIBLE_DEVICES": "0", **kept}
+
+
+def _needed_files(program: Sequence[str], level: Level) -> Iterator[Mount]:
+    """Yield what a runner reads beside Python: its own program, and where the driver's libraries and facts are."""
+    folders = [part for name in _FOLDERS_IN for part in os.environ.get(name, "").split(os.pathsep)]
+    paths = [*program[1:], *folders]
+    if level is Level.RESTRICTED:
+        paths += _DRIVER_FILES
+    for path in dict.fromkeys(paths):
+        given = Path(path)
+        if given.is_absolute() and given.exists() and not str(given).startswith(("/usr/", sys.prefix)):
+            yield Mount(given, path)

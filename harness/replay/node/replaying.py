@@ -55,7 +55,7 @@ class _Session:
     def restart(self) -> None:
         """Put a fresh runner in the place of the last one."""
         self.runner.close()
-        self.runner = RunnerProcess(self.program, self.folder, self.runner.shared)
+        self.runner = RunnerProcess(self.program, self.folder, self.runner.shared, self.runner.level)
         self.runner.wait_until_started()
         self.starts, self.prepared = self.starts + 1, ""
 
@@ -87,7 +87,8 @@ def replay(
     finally:
         session.runner.close()
     reports += [CaseReport(case.id, "not_run", "after_failure") for case in request.cases[len(reports) :]]
-    return reports, {**session.runner.started, "level": session.runner.level, "runners": session.starts}
+    sandbox = {"level": str(session.runner.level), "why_lower": "; ".join(runner.why_lower)}
+    return reports, {**session.runner.started, **sandbox, "runners": session.starts}
 
 
 def _run_case(session: _Session, case: CaseRequest) -> CaseReport:

@@ -6,50 +6,55 @@ does not address host memory, but its replies are checked in form all the same.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import selectors
-import subprocess
 import sys
-import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
+from harness.errors import SandboxError
 from harness.replay.gpu.faults import GpuError
 from harness.replay.gpu.layout import Part
-from harness.replay.node.confinement import confine
+from harness.replay.node.confinement import Confined, confine
+from harness.sandbox import Exit, Level, find_missing
 
 START_TIMEOUT_S = 120.0
 _GRACE_S = 2.0
 _LINE_BYTES = 4 << 20
 _REASON_CHARACTERS = 40
+_WHY_CHARACTERS = 160
 
 
 class RunnerProcess:
     """One runner for one submission, as a context manager.
 
+    It runs at the highest sandbox level at which it comes up; why not at a higher one is in `why_lower`.
+
     Args:
         program: the command that starts a Python with this package (the zip file's own).
         artifact: the artifact's folder.
         shared: descriptor and size of the memory shared with it.
+        best: the highest level to try.
     """
 
-    def __init__(self, program: list[str], artifact: Path, shared: tuple[int, int]) -> None:
-        self.shared, self._buffer = shared, b""
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        command = [*program, "runner", str(artifact), *map(str, shared)]
-        self.level, command, environment = confine(command)
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            pass_fds=shared[:1],
-            env=environment,
-            start_new_session=True,
-        )
+    def __init__(
+        self, program: list[str], artifact: Path, shared: tuple[int, int], best: Level = Level.STRICT
+    ) -> None:
+        self.shared, self._program, self._artifact = shared, program, artifact
+        self._levels = list(Level)[list(Level).index(best) :]
+        self._buffer = b""
+        self.why_lower: list[str] = []
         self.started: dict[str, Any] = {}
+        self._confined = self._launch()
+
+    @property
+    def level(self) -> Level:
+        """The sandbox level that it runs at."""
+        return self._confined.level
 
     def __enter__(self) -> RunnerProcess:
         return self
@@ -58,13 +63,38 @@ class RunnerProcess:
         self.close()
 
     def wait_until_started(self) -> None:
-        """Wait until it has torch and CUDA loaded.
+        """Wait until it has torch and CUDA loaded; one that does not come up is started again a level lower.
 
         Raises:
-            GpuError: it did not come up.
+            GpuError: it did not come up at any level.
         """
-        if not self.started:
-            self.started = self._reply("start", START_TIMEOUT_S, ours=True)
+        while not self.started:
+            try:
+                self.started = self._reply("start", START_TIMEOUT_S, ours=True)
+            except GpuError as fault:
+                if not self._levels:
+                    raise
+                self._give_up(self.level, fault.message)
+                self._confined.close()
+                self._confined, self._buffer = self._launch(), b""
+
+    def _launch(self) -> Confined:
+        """Start it at the highest level that is left."""
+        while True:
+            level = self._levels.pop(0)
+            missing = find_missing(level)
+            if missing and self._levels:
+                self._give_up(level, missing)
+                continue
+            try:
+                return confine(self._program, self._artifact, self.shared, level)
+            except SandboxError as error:
+                if not self._levels:
+                    raise GpuError("machine", f"the runner could not be started: {error}") from None
+                self._give_up(level, str(error))
+
+    def _give_up(self, level: Level, why: str) -> None:
+        self.why_lower.append(f"not {level}: {(why.strip().splitlines() or [''])[-1]}"[:_WHY_CHARACTERS])
 
     def prepare(self, shape_id: str, slots: int, timeout_s: float) -> dict[str, Any]:
         """Have a shape's call captured."""
@@ -97,24 +127,11 @@ class RunnerProcess:
 
     def close(self) -> None:
         """End it."""
-        if self._process.stdin is not None:
-            try:
-                self._process.stdin.close()
-                self._process.wait(timeout=_GRACE_S)
-            except (OSError, subprocess.TimeoutExpired):
-                pass
-        self._kill()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
-        self._stderr.close()
+        self._confined.close()
 
     def _ask(self, message: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            pass  # it has ended, and said why: the reply is read below
+        with contextlib.suppress(OSError):  # where it has ended it said why: the reply is read below
+            os.write(self._confined.requests, json.dumps(message).encode() + b"\n")
         return self._reply(message["do"], timeout_s)
 
     def _reply(self, doing: str, timeout_s: float, *, ours: bool = False) -> dict[str, Any]:
@@ -131,13 +148,12 @@ class RunnerProcess:
         return dict(reply)
 
     def _read_line(self, doing: str, timeout_s: float, *, ours: bool) -> bytes:
-        assert self._process.stdout is not None
-        descriptor, deadline = self._process.stdout.fileno(), time.monotonic() + timeout_s
+        descriptor, deadline = self._confined.replies, time.monotonic() + timeout_s
         with selectors.DefaultSelector() as selector:
             selector.register(descriptor, selectors.EVENT_READ)
             while b"\n" not in self._buffer:
                 if not selector.select(max(deadline - time.monotonic(), 0)):
-                    self._kill()
+                    self._confined.job.stop("overdue")
                     raise _overdue(doing, timeout_s, ours=ours)
                 data = os.read(descriptor, 1 << 16)
                 if not data or len(self._buffer) > _LINE_BYTES:
@@ -147,25 +163,26 @@ class RunnerProcess:
         return line
 
     def _death(self, doing: str) -> GpuError:
-        self._kill()
-        code = self._process.returncode
-        signal = -code if code < 0 else code - 128  # bubblewrap reports signals as shells do
-        how = f"signal {signal}" if signal > 0 else f"exit code {code}"
+        end = self._end()
+        how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
+        how = f"its limit of {end.limit}" if end.limit not in (None, "ended") else how
         return GpuError("internal", f"the runner ended with {how} at {doing!r}{self._why('internal')}")
 
     def _why(self, reason: str) -> str:
         """Return the end of its stderr, where the fault is ours."""
         if reason not in ("internal", "machine"):
             return ""
-        size = self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(size - 2000, 0))
-        tail = self._stderr.read().decode("utf-8", "replace").strip()
+        tail = self._end().stderr[-2000:].strip()
         return f"\n{tail}" if tail else ""
 
-    def _kill(self) -> None:
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
+    def _end(self) -> Exit:
+        """Wait for its end, but not for long: one that closed its reply pipe and lives on is killed."""
+        ended = threading.Timer(_GRACE_S, self._confined.job.stop, ("ended",))
+        ended.start()
+        try:
+            return self._confined.job.wait()
+        finally:
+            ended.cancel()
 
 
 def _overdue(doing: str, timeout_s: float, *, ours: bool) -> GpuError:
