@@ -20,7 +20,7 @@ def command(problem: str, as_json: bool) -> int:
 
     Whether the problem can tell right from wrong is for `harness qualify`. Exits with 1 if there is an error.
     """
-    from harness.qualify.folder import check_folder
+    from harness.authoring.check import check_folder
     from harness.store.codec import encode
 
     root = find_workspace(Path.cwd()).root

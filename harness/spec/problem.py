@@ -7,7 +7,7 @@ output, cost of a call). It never imports `reference.py`: only the judge does, i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,13 +16,13 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from harness.dtypes import DTYPE_BYTES
 from harness.errors import SpecError
+from harness.spec.consistency import find_inconsistencies
 from harness.spec.document import Strict, load_document
-from harness.spec.expression import evaluate, expression_names
+from harness.spec.expression import evaluate
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 Precision = Literal["float32", "tf32", "float16", "bfloat16", "fp8"]
 Shape = Mapping[str, int]
-Entry = Mapping[str, "int | str"]
 
 # The files that make up a problem: together they are its version.
 PROBLEM_FILES = ("task.yml", "reference.py")
@@ -170,88 +170,6 @@ class Problem(Strict):
         values = self.values(shape)
         return tuple(evaluate(text, values) for text in (self.cost.flops, self.cost.read_bytes, self.cost.write_bytes))  # type: ignore[return-value]
 
-    @model_validator(mode="after")
-    def _check_names(self) -> Problem:
-        known = set(self.axes) | set(self.constants)
-        for group in ("inputs", "outputs"):
-            tensors: tuple[TensorSpec, ...] = getattr(self, group)
-            names = [tensor.name for tensor in tensors]
-            if len(set(names)) != len(names):
-                raise ValueError(f"{group}: two tensors have the same name")
-            for tensor in tensors:
-                for size in tensor.shape:
-                    _known_names(f"{group}.{tensor.name}.shape", size, known)
-        for field, text in self.cost.model_dump().items():
-            _known_names(f"cost.{field}", text, known)
-        for tensor in self.outputs:
-            if tensor.name not in self.tolerance and "all" not in self.tolerance:
-                raise ValueError(f"tolerance: output {tensor.name} has none; give {tensor.name} or all")
-        unknown = set(self.tolerance) - {t.name for t in self.outputs} - {"all"}
-        if unknown:
-            raise ValueError(f"tolerance: {min(unknown)} is not an output")
-        if self.distributions.get("default") not in self.distribution_names:
-            raise ValueError(f"distributions.default must name one of {', '.join(self.distribution_names)}")
-        return self
-
-    @model_validator(mode="after")
-    def _check_shapes(self) -> Problem:
-        lists: list[tuple[str, tuple[dict[str, int | str], ...]]] = [
-            ("tests", self.tests),
-            ("benchmarks", self.benchmarks),
-        ]
-        for name, suite in self.suites.items():
-            if suite.distribution is not None and suite.distribution not in self.distribution_names:
-                raise ValueError(f"suites.{name}.distribution: {suite.distribution} is not a distribution")
-            lists += [
-                (f"suites.{name}.tests", suite.tests or ()),
-                (f"suites.{name}.benchmarks", suite.benchmarks or ()),
-            ]
-        for where, entries in lists:
-            for index, entry in enumerate(entries):
-                check_entry(self, entry, f"{where}.{index}")
-        return self
-
-
-def _known_names(where: str, text: str | int, known: set[str]) -> None:
-    try:
-        unknown = expression_names(text) - known
-    except SpecError as error:
-        raise ValueError(f"{where}: {error}") from None
-    if unknown:
-        raise ValueError(f"{where}: {text!r} uses {min(unknown)}, which is neither an axis nor a constant")
-
-
-def check_entry(problem: Problem, entry: Entry, where: str) -> None:
-    """Check an entry of a list of shapes: a size for each axis, and perhaps a distribution.
-
-    Args:
-        problem: whose shape it is.
-        entry: the entry.
-        where: its place in the document, for messages.
-
-    Raises:
-        ValueError: it is not one of the problem's.
-    """
-    distribution = entry.get("distribution", problem.default_distribution)
-    if distribution not in problem.distribution_names:
-        raise ValueError(f"{where}.distribution: {distribution} is not one of {', '.join(problem.distribution_names)}")
-    sizes: dict[str, int] = {}
-    for name in [*problem.axes, *(set(entry) - set(problem.axes) - {"distribution"})]:
-        axis, size = problem.axes.get(name), entry.get(name)
-        if axis is None:
-            raise ValueError(f"{where}: {name} is not an axis; axes are {', '.join(problem.axes)}")
-        if not isinstance(size, int):
-            raise ValueError(f"{where}.{name}: an integer is missing")
-        if size < axis.minimum or size % axis.multiple_of:
-            raise ValueError(
-                f"{where}.{name}: {size} must be at least {axis.minimum} and a multiple of {axis.multiple_of}"
-            )
-        sizes[name] = size
-    try:
-        problem.input_sizes(sizes), problem.output_sizes(sizes), problem.cost_of(sizes)
-    except SpecError as error:
-        raise ValueError(f"{where}: {error}") from None
-
 
 def load_problem(folder: Path) -> Problem:
     """Load and check the problem in a folder.
@@ -259,13 +177,20 @@ def load_problem(folder: Path) -> Problem:
     Raises:
         SpecError: a file is missing or task.yml is not of the documented form; every fault is listed.
     """
-    problem = load_document(folder / "task.yml", Problem)
-    if problem.name != folder.name:
-        raise SpecError(f"{folder / 'task.yml'}: name: {problem.name!r} differs from the folder's, {folder.name!r}")
+    path = folder / "task.yml"
+    problem = load_document(path, Problem)
+    faults = [*_name_fault(problem, folder), *find_inconsistencies(problem)]
+    if faults:
+        raise SpecError("\n".join(f"{path}: {fault}" for fault in faults))
     if not (folder / "reference.py").is_file():
         raise SpecError(f"{folder / 'reference.py'}: no such file; a problem needs generate() and reference() there")
     problem._folder = folder
     return problem
+
+
+def _name_fault(problem: Problem, folder: Path) -> Iterator[str]:
+    if problem.name != folder.name:
+        yield f"name: {problem.name!r} differs from the folder's, {folder.name!r}"
 
 
 def problem_names(root: Path) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from harness.errors import SpecError
+from harness.spec.consistency import entry_faults
 from harness.spec.document import Strict
-from harness.spec.problem import Name, Problem, Suite, check_entry
+from harness.spec.problem import Name, Problem, Suite
 
 
 class SuiteShapes(Strict):
@@ -57,10 +58,9 @@ def attach_suites(problem: Problem, suites: Mapping[str, SharedSuite], path: obj
             raise SpecError(f"{path}: {place}: the problem has a suite {name} of its own; choose another name")
         for role, entries in (("tests", shapes.tests), ("benchmarks", shapes.benchmarks)):
             for index, entry in enumerate(entries):
-                try:
-                    check_entry(problem, entry, f"{place}.{role}.{index}")
-                except ValueError as error:
-                    raise SpecError(f"{path}: {error}") from None
+                faults = list(entry_faults(problem, entry, f"{place}.{role}.{index}"))
+                if faults:
+                    raise SpecError("\n".join(f"{path}: {fault}" for fault in faults))
         added[name] = Suite(
             tests=(*problem.tests, *shapes.tests),
             benchmarks=shapes.benchmarks,

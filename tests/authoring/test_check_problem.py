@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.qualify.folder import check_folder
+from harness.authoring.check import check_folder
 
-from .conftest import AFFINE
+from tests.qualify.conftest import AFFINE
 
 TEMPLATE = Path(__file__).parents[1] / "workspace"
 ROOT = Path(__file__).parents[2]
