@@ -26,6 +26,7 @@ VERBS = {
     "new-problem": ("harness.cli.new_problem", "Begin a problem from a small one that works."),
     "check-problem": ("harness.cli.check_problem", "List every fault of a problem's folder, with file and line."),
     "qualify": ("harness.cli.qualify", "Try honest variants and mutants on a problem: can it tell right from wrong?"),
+    "ci": ("harness.cli.ci", "Continuous integration: the steps of the workflows on pull requests and merges."),
     "doctor": ("harness.cli.doctor", "Say what this machine has, and what to do about what is missing."),
 }
 

@@ -36,23 +36,41 @@ def load_document(path: Path, model: type[Model]) -> Model:
     """Read a YAML file into `model`.
 
     Raises:
-        SpecError: every fault, one a line: file, place in the document, what was expected, what stood there.
+        SpecError: as `parse_document`, or the file cannot be read as text.
     """
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SpecError(f"{path}: no such file") from None
     except UnicodeDecodeError:
         raise SpecError(f"{path}: not UTF-8 text") from None
+    return parse_document(text, path, model)
+
+
+def parse_document(text: str, path: Path | str, model: type[Model]) -> Model:
+    """Read a YAML text into `model`.
+
+    Args:
+        text: of anybody; how much of it is taken is the caller's to limit.
+        path: what errors call it.
+        model: the form.
+
+    Raises:
+        SpecError: every fault, one a line: file, place in the document, what was expected, what stood there.
+    """
+    try:
+        content = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
         raise SpecError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    except (RecursionError, ValueError):  # nested beyond reason; a date that is none
+        raise SpecError(f"{path}: not valid YAML") from None
     try:
         return model.model_validate(content)
     except ValidationError as error:
         raise SpecError("\n".join(_tell(path, fault) for fault in error.errors())) from None
 
 
-def _tell(path: Path, fault: ErrorDetails) -> str:
+def _tell(path: Path | str, fault: ErrorDetails) -> str:
     place = "".join(f"{part}." for part in fault["loc"]).rstrip(".")
     message = fault["msg"].removeprefix("Value error, ")
     if isinstance(fault["input"], (str, int, float)):

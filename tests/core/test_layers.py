@@ -23,6 +23,7 @@ LAYERS = [
     {"qualify"},
     {"authoring"},
     {"engine"},
+    {"ci"},
     {"cli", "__main__"},
 ]
 ALONE = {"bootstrap"}  # runs before the package can be imported

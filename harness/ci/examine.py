@@ -1,0 +1,172 @@
+"""What a pull request changes, and whether it may: every fault at once.
+
+The same rules run twice: in the gate's job over git, and where the answer is posted over GitHub's API. The pull
+request is data to them; what stands in the base's checkout (teams, maintainers, problems, the season) is trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.ci.change import REGULAR, SUBMISSIONS, Change, Commits, Fault, File
+from harness.ci.paths import check_files, check_path, check_text
+from harness.ci.people import Author, check_member
+from harness.errors import UsageError
+from harness.spec import find_problem, load_season
+from harness.spec.team import MAX_TEAM_FILE_BYTES, TEAM_FILE
+from harness.submission import MAIN
+
+MAX_CHANGES = 400
+"""As many files as an author who is no maintainer may change at once."""
+
+
+@dataclass(frozen=True, order=True)
+class Entry:
+    """A submission by its place, `submissions/<team>/<folder>`; the folder may be called by an alias of the problem."""
+
+    team: str
+    problem: str
+    folder: str
+
+    @property
+    def path(self) -> str:
+        """The submission's folder, from the repository's root."""
+        return f"{SUBMISSIONS}/{self.team}/{self.folder}"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a pull request comes to.
+
+    Attributes:
+        entries: submissions that are new or changed.
+        removed: folders of submissions that are there in the base and not at the head.
+        files: the head's files of the changed submissions, and their teams' own; to be extracted if there is no fault.
+        faults: what keeps it from being taken.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    removed: tuple[str, ...] = ()
+    files: tuple[File, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+def examine(commits: Commits, root: Path, author: Author) -> Proposal:
+    """Return what a pull request changes and every fault of its names, files and people; contents are not read.
+
+    Args:
+        commits: the pull request.
+        root: the base's checkout.
+        author: whose it is.
+    """
+    changes = commits.changes()
+    inside = [change for change in changes if change.path.startswith(f"{SUBMISSIONS}/")]
+    if not inside:
+        return Proposal()
+    faults = [] if author.maintainer else _check_extent(changes)
+    teams: dict[str, list[Change]] = {}
+    for change in inside:
+        of_team = change.path.count("/") >= 2
+        if author.maintainer and not of_team:
+            continue  # submissions/README.md, say
+        if fault := check_path(change):
+            faults.append(fault)
+        elif of_team:
+            teams.setdefault(change.path.split("/")[1], []).append(change)
+    if len(teams) > 1 and not author.maintainer:
+        message = f"a pull request is of one team; this one changes {', '.join(sorted(teams))}"
+        faults.append(Fault("several_teams", SUBMISSIONS, message))
+    parts = [_examine_team(commits, root, author, team, changes) for team, changes in sorted(teams.items())]
+    return Proposal(
+        entries=tuple(entry for part in parts for entry in part.entries),
+        removed=tuple(path for part in parts for path in part.removed),
+        files=tuple(file for part in parts for file in part.files),
+        faults=_each_once([*faults, *(fault for part in parts for fault in part.faults)]),
+    )
+
+
+def check_contents(commits: Commits, files: Sequence[File]) -> tuple[Fault, ...]:
+    """Return what is wrong inside of files that `examine` found nothing wrong with."""
+    return tuple(fault for file in files if (fault := check_text(file, commits.content(file))))
+
+
+def _check_extent(changes: Sequence[Change]) -> list[Fault]:
+    """What an author who is no maintainer changes beyond submissions, or too much of."""
+    faults = [
+        Fault(
+            "outside",
+            change.path,
+            f"with a submission nothing outside of {SUBMISSIONS}/TEAM/ may be changed: take it out",
+        )
+        for change in changes
+        if not change.path.startswith(f"{SUBMISSIONS}/")
+    ]
+    if len(changes) > MAX_CHANGES:
+        message = f"{len(changes)} files are changed; {MAX_CHANGES} are allowed"
+        faults.append(Fault("too_many_files", "", message))
+    return faults
+
+
+def _examine_team(commits: Commits, root: Path, author: Author, team: str, changes: Sequence[Change]) -> Proposal:
+    place = f"{SUBMISSIONS}/{team}"
+    files = commits.head_files(place)
+    own = [file for file in files if file.path.count("/") == 2]
+    faults = [*check_files(place, own)]
+    fault = check_member(root, team, author, _team_file(commits, own), gone=not files)
+    if fault:
+        faults.append(fault)
+    if fault and fault.reason in ("other_team", "no_team_file"):
+        return Proposal(faults=tuple(faults))  # what they hold is not theirs to be told about
+    entries, removed, taken = [], [], own
+    for folder in dict.fromkeys(change.path.split("/")[2] for change in changes if change.path.count("/") >= 3):
+        path = f"{place}/{folder}"
+        here = [file for file in files if file.path.startswith(f"{path}/")]
+        if not here:
+            removed.append(path)
+            continue
+        entry, wrong = _examine_folder(root, team, folder, here)
+        faults += wrong
+        entries += [entry] if entry else []
+        taken = [*taken, *here]
+    faults += _check_doubles(entries, files)
+    return Proposal(tuple(sorted(entries)), tuple(sorted(removed)), tuple(taken), tuple(faults))
+
+
+def _examine_folder(root: Path, team: str, folder: str, files: Sequence[File]) -> tuple[Entry | None, list[Fault]]:
+    path = f"{SUBMISSIONS}/{team}/{folder}"
+    faults = list(check_files(path, files))
+    if not any(file.path == f"{path}/{MAIN}" for file in files):
+        faults.append(Fault("no_submission", path, f"there is no {MAIN} in it: add it, or remove the folder"))
+    season = load_season(root)
+    try:
+        name = find_problem(root, folder).name
+    except UsageError as error:
+        return None, [*faults, Fault("unknown_problem", path, str(error))]
+    if name not in season.problems:
+        message = f"{name} is not in the season; its problems: {', '.join(season.problems)}"
+        return None, [*faults, Fault("closed_problem", path, message)]
+    return Entry(team, name, folder), faults
+
+
+def _check_doubles(entries: Sequence[Entry], files: Sequence[File]) -> list[Fault]:
+    """Two folders for one problem: one under its name and one under an alias."""
+    folders = {file.path.split("/")[2] for file in files if file.path.count("/") >= 3}
+    return [
+        Fault("two_folders", entry.path, f"{entry.problem} has a folder under its own name too: keep one of them")
+        for entry in entries
+        if entry.folder != entry.problem and entry.problem in folders
+    ]
+
+
+def _team_file(commits: Commits, own: Iterable[File]) -> bytes | None:
+    """Return the head's team.yml; one that is no fit file is as none, and is told by the rules on files."""
+    for file in own:
+        if file.path.endswith(f"/{TEAM_FILE}") and file.mode == REGULAR and file.size_bytes <= MAX_TEAM_FILE_BYTES:
+            return commits.content(file)
+    return None
+
+
+def _each_once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    return tuple(dict.fromkeys(faults))

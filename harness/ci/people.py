@@ -1,0 +1,98 @@
+"""Who may change what by pull request.
+
+A team's people are those that its team.yml names *in the base*: what the pull request itself says counts for a new team
+only. Maintainers are named in `.github/maintainers.yml`, in the base too; the repository's owner is one without that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.ci.change import SUBMISSIONS, Fault
+from harness.errors import SpecError
+from harness.spec.document import load_document
+from harness.spec.team import TEAM_FILE, Maintainers, Team, find_name_fault, load_team, parse_team
+
+MAINTAINERS_FILE = Path(".github") / "maintainers.yml"
+
+
+@dataclass(frozen=True)
+class Author:
+    """Whose pull request it is: their login, and whether they may change anything."""
+
+    login: str
+    maintainer: bool
+
+
+def find_author(root: Path, login: str, owner: str) -> Author:
+    """Return what a login may do.
+
+    Args:
+        root: the base's checkout.
+        login: who opened the pull request.
+        owner: the login of the repository's owner.
+
+    Raises:
+        SpecError: the maintainers' file is not of its form.
+    """
+    path = root / MAINTAINERS_FILE
+    named = path.is_file() and load_document(path, Maintainers).has(login)
+    return Author(login, named or login.casefold() == owner.casefold())
+
+
+def team_names(root: Path) -> tuple[str, ...]:
+    """Return the teams that the base has."""
+    folder = root / SUBMISSIONS
+    return tuple(sorted(path.name for path in folder.iterdir() if path.is_dir())) if folder.is_dir() else ()
+
+
+def check_member(root: Path, team: str, author: Author, proposed: bytes | None, *, gone: bool) -> Fault | None:
+    """Return why this author may not change a team's folder, None if they may.
+
+    Args:
+        root: the base's checkout.
+        team: a name of the form that names have.
+        author: of the pull request.
+        proposed: the content of the team's team.yml at the head, None if there is none.
+        gone: the team has no file left at the head.
+    """
+    path = f"{SUBMISSIONS}/{team}/{TEAM_FILE}"
+    existing = team_names(root)
+    new = team not in existing
+    if new and (wrong := find_name_fault(team, existing)):
+        return Fault("team_name", f"{SUBMISSIONS}/{team}", wrong)
+    if not new and not author.maintainer and (fault := _check_standing(root, team, author, path)):
+        return fault
+    if gone or (author.maintainer and proposed is None):
+        return None
+    return _check_proposed(team, author, proposed, path, new=new)
+
+
+def _check_standing(root: Path, team: str, author: Author, path: str) -> Fault | None:
+    """Hold an author against the team's people in the base."""
+    try:
+        standing = load_team(root, team)
+    except SpecError:  # nobody is locked out for good: a maintainer can mend it
+        standing = None
+    if standing is None:
+        message = f"team {team!r} has no valid {TEAM_FILE} in the base that would name its people: ask a maintainer"
+        return Fault("no_team_file", path, message)
+    if not standing.has(author.login):
+        message = f"{author.login} is not of team {team!r}: its people are those that {path} names in the base"
+        return Fault("other_team", f"{SUBMISSIONS}/{team}", message)
+    return None
+
+
+def _check_proposed(team: str, author: Author, proposed: bytes | None, path: str, *, new: bool) -> Fault | None:
+    """Hold the team.yml that the pull request leaves behind against its form."""
+    if proposed is None:
+        told = "a new team names its people" if new else "a team keeps naming its people"
+        return Fault("no_team_file", path, f"{told}: add {path} with the line `logins: [{author.login}]`")
+    try:
+        people: Team = parse_team(proposed, path)
+    except SpecError as error:
+        return Fault("team_file", path, "; ".join(line.removeprefix(f"{path}: ") for line in str(error).splitlines()))
+    if new and not author.maintainer and not people.has(author.login):
+        return Fault("team_file", path, f"it does not name you: add {author.login} to its logins")
+    return None

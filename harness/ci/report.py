@@ -1,0 +1,212 @@
+"""The gate's report: one JSON document with what a pull request changes, what is wrong with it, and a record per check.
+
+The job that writes it belongs to the pull request in the end (its workflow is taken from there), so whoever reads a
+report must take it for hostile: `parse_report` bounds its size, depth and numbers, checks its form, and refuses what a
+job without a GPU cannot know. What passes is still the author's word: it is shown escaped, and ranks nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from harness.ci.change import Fault
+from harness.ci.examine import Entry
+from harness.errors import HarnessError, StoreError, UsageError
+from harness.store import Record
+from harness.store.codec import decode, encode
+from harness.submission import check_team_name
+from harness.target import target_names
+from harness.verdict import Kind
+
+FORMAT = 1
+MAX_REPORT_BYTES = 2 << 20
+MAX_DEPTH = 12
+MAX_ITEMS = 2000
+MAX_TEXT = 20_000
+MAX_CHECKS = 64
+MAX_FAULTS = 500
+
+_CLAIMABLE = frozenset(kind.value for kind in Kind) - {Kind.PASSED.value}
+
+T = TypeVar("T")
+
+
+class ReportError(HarnessError):
+    """A report is not of its form, or claims what it cannot know. It is hostile until proven otherwise."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A submission that is to be checked for a target."""
+
+    team: str
+    problem: str
+    folder: str
+    target: str
+
+    @property
+    def path(self) -> str:
+        """The submission's folder, from the repository's root."""
+        return Entry(self.team, self.problem, self.folder).path
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the gate found.
+
+    Attributes:
+        head: hash of the commit that was looked at.
+        checks: what is to be checked.
+        records: of the checks that were done so far.
+        removed: folders of submissions that go away.
+        faults: what keeps the pull request from being taken; nothing is checked then.
+    """
+
+    head: str
+    checks: tuple[Check, ...] = ()
+    records: tuple[Record, ...] = ()
+    removed: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+    def record_of(self, check: Check) -> Record | None:
+        """Return the record of a check, None if it was not done."""
+        wanted = (check.team, check.problem, check.target)
+        return next((r for r in self.records if (r.team, r.problem, r.target) == wanted), None)
+
+    @property
+    def unfinished(self) -> tuple[Check, ...]:
+        """The checks that were not done."""
+        return tuple(check for check in self.checks if self.record_of(check) is None)
+
+    @property
+    def ours(self) -> bool:
+        """Whether a check ended by the harness's fault or the machine's."""
+        return any(record.kind == Kind.HARNESS_ERROR.value for record in self.records)
+
+    @property
+    def good(self) -> bool:
+        """Whether everything was checked and accepted."""
+        return not self.faults and not self.unfinished and all(record.accepted for record in self.records)
+
+
+def encode_report(report: Report) -> dict[str, Any]:
+    """Return a report's JSON document."""
+    return {"format": FORMAT, **encode(report)}
+
+
+def save_report(report: Report, folder: Path) -> Path:
+    """Write report.json into a folder, which is made if need be."""
+    path = folder / "report.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(encode_report(report), indent=1), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+    return path
+
+
+def load_report(folder: Path) -> Report:
+    """Read the report.json that `save_report` wrote.
+
+    Raises:
+        ReportError: it is missing or not valid.
+    """
+    path = folder / "report.json"
+    try:
+        with path.open("rb") as file:
+            return parse_report(file.read(MAX_REPORT_BYTES + 1))
+    except OSError as error:
+        raise ReportError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def parse_report(content: bytes) -> Report:
+    """Return the report that a document of anybody's holds.
+
+    Raises:
+        ReportError: it is too large, not of the form, or claims what it cannot know.
+    """
+    document = parse_bounded(content, MAX_REPORT_BYTES)
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ReportError(f"not a report of format {FORMAT}")
+    report = believed(lambda: decode(Report, document))
+    if len(report.checks) > MAX_CHECKS or len(report.faults) > MAX_FAULTS:
+        raise ReportError(f"a report holds {MAX_CHECKS} checks and {MAX_FAULTS} faults at most")
+    for check in report.checks:
+        _expect_check(check)
+    for record in report.records:
+        _expect_record(record, report)
+    if len({(r.team, r.problem, r.target) for r in report.records}) < len(report.records):
+        raise ReportError("two records are of one check")
+    return report
+
+
+def parse_bounded(content: bytes, max_bytes: int) -> Any:
+    """Return a JSON document of anybody's that is neither large nor deep, and whose numbers are ordinary ones.
+
+    Raises:
+        ReportError: it is not such a document.
+    """
+    if len(content) > max_bytes:
+        raise ReportError(f"more than {max_bytes >> 10} KiB")
+    try:
+        document = json.loads(content.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ReportError(f"not a JSON document ({type(error).__name__})") from None
+    _expect_bounds(document, MAX_DEPTH)
+    return document
+
+
+def believed(read: Callable[[], T]) -> T:
+    """Return what reading a bounded document gives; whatever goes wrong there is the document's fault.
+
+    Raises:
+        ReportError: it is not of its form.
+    """
+    try:
+        return read()
+    except StoreError as error:
+        raise ReportError(str(error)[:500]) from None
+    except Exception as error:  # our code on somebody's values, of the right types: nothing else can be to blame
+        raise ReportError(f"its values make no sense ({type(error).__name__})") from None
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+def _expect_bounds(value: Any, depth: int) -> None:
+    if isinstance(value, (dict, list)):
+        if depth == 0 or len(value) > MAX_ITEMS:
+            raise ReportError(f"nested deeper than {MAX_DEPTH}, or more than {MAX_ITEMS} items in one place")
+        for item in [*value, *value.values()] if isinstance(value, dict) else value:
+            _expect_bounds(item, depth - 1)
+    elif isinstance(value, str) and len(value) > MAX_TEXT:
+        raise ReportError(f"a text of more than {MAX_TEXT} characters")
+    elif isinstance(value, (int, float)) and not (math.isfinite(value) and abs(value) < 1e18):
+        raise ReportError("a number out of range")
+
+
+def _expect_check(check: Check) -> None:
+    try:
+        check_team_name(check.team)
+    except UsageError as error:
+        raise ReportError(str(error)) from None
+    plain = all(part and part.isascii() and part.replace("_", "").replace("-", "").isalnum() for part in
+                (check.problem, check.folder))  # fmt: skip
+    if not plain or check.target not in target_names():
+        raise ReportError("a check names no problem or no target")
+
+
+def _expect_record(record: Record, report: Report) -> None:
+    """Hold a record against what a job without a GPU can say."""
+    if not any((c.team, c.problem, c.target) == (record.team, record.problem, record.target) for c in report.checks):
+        raise ReportError("a record is of no check that the report names")
+    if record.state != "finished" or record.verdict is None or record.kind not in _CLAIMABLE:
+        raise ReportError("a record has no verdict that a check on a CPU can give")
+    if record.ranked or record.score_us is not None or any(case.timing for case in record.cases):
+        raise ReportError("a record claims a score or a time: only a replay on a GPU gives one")
