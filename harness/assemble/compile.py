@@ -1,7 +1,8 @@
 """TTIR to cubin through Triton's own stages, for a described GPU.
 
 The stages are called one by one instead of `triton.compile`: no cache to poison, no override directory, no environment
-variable that names a file. Options outside the allow-list never reach the compiler.
+variable that names a file. Options outside the allow-list never reach the compiler. What is compiled is the IR as MLIR
+prints it, parsed a second time: locations, comments and spellings of the tracer's text do not survive that.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ COMPILER_OPTIONS = frozenset(
 
 
 class RefusedIRError(Exception):
-    """The IR holds an operation that may not be assembled; the message names it."""
+    """The IR holds what may not be assembled, or an option says what may not be said; the message names it."""
 
 
 def assemble_ttir(
@@ -35,7 +36,7 @@ def assemble_ttir(
 
     Args:
         path: a file with the IR's text, named `*.ttir`.
-        options: launch options; names outside `COMPILER_OPTIONS` are an error of the caller.
+        options: launch options.
         architecture: 90 for compute capability 9.0, and so on.
         ptx_options: assembler options of the season's advanced controls, or None.
 
@@ -43,10 +44,11 @@ def assemble_ttir(
         The cubin and the facts of its launch.
 
     Raises:
-        RefusedIRError: an operation outside the allow-list.
+        RefusedIRError: something outside the allow-lists: an operation, attribute, type, constant, library or option.
         Exception: whatever Triton's compiler raises.
     """
-    assert set(options) <= COMPILER_OPTIONS
+    if not set(options) <= COMPILER_OPTIONS:
+        raise RefusedIRError(f"launch option {min(set(options) - COMPILER_OPTIONS)}")
     knobs.compilation.disable_line_info = True
     started = time.process_time()
     backend = make_backend(GPUTarget("cuda", architecture, 32))
@@ -66,6 +68,13 @@ def assemble_ttir(
 
 
 def _parse_module(path: Path, backend: Any) -> Any:
+    """Parse the tracer's text, and then MLIR's own printing of it."""
+    printed = path.with_suffix(".printed.ttir")
+    printed.write_text(_parse_file(path, backend).str_nodebug(), encoding="utf-8")
+    return _parse_file(printed, backend)
+
+
+def _parse_file(path: Path, backend: Any) -> Any:
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)

@@ -1,64 +1,74 @@
-"""The TTIR operations that may be assembled.
+"""The TTIR operations that may be assembled: an allow-list, by full name.
 
-An operation that can carry text for another compiler (inline assembly), name a file or a symbol of another library, or
-talk to the host is refused by name. What is left computes on tensors and touches memory through pointers only. The
-walk is over the parsed module, so no spelling trick in the text can hide an operation. Attributes of the dialects that
-come later are refused too, since they are handed on: `llvm.module_asm` can be a whole kernel in PTX. The bindings list
-no attributes, so those are read off the module as MLIR prints it, with strings escaped.
+It is what Triton's front end can build (the `create_*` methods of its IR builder) without what carries text for another
+compiler, names a file or a symbol of another library, talks to the host, or stops the GPU: `tt.print`, `tt.assert` and
+`cf.assert` are refused by being left out, and so is every dialect of the later stages. What is left computes on tensors
+and touches memory through pointers only. The walk is over the parsed module, so no spelling trick in the text can hide
+an operation. Attributes, types and constants, which the bindings do not list, are `printed`'s.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
-# Inline assembly that Helion's own code generator writes: two proxy fences around asynchronous bulk copies.
+from harness.assemble.printed import find_foreign
+
+# Inline assembly that Helion's own code generator writes: fences around asynchronous bulk copies, and what loops that
+# overlap wait with. By its text and constraints; white space made single.
 HELION_ASSEMBLY = frozenset(
     {
-        "cp.async.bulk.wait_group 0; fence.proxy.async.global; mov.u32 $0, $1;",
-        "fence.proxy.async.global; mov.u32 $0, $1;",
+        ("cp.async.bulk.wait_group 0; fence.proxy.async.global; mov.u32 $0, $1;", "=r,r"),
+        ("fence.proxy.async.global; mov.u32 $0, $1;", "=r,r"),
+        ("bar.warp.sync 0xffffffff; mov.u32 $0, $1;", "=r,r"),
+        ("redux.sync.min.s32 $0, $1, 0xffffffff;", "=r,r"),
+        ("ld.acquire.gpu.global.u32 $0, [$1];", "=r,l"),
     }
 )
 
-_TRITON = """
-    addptr advance assert atomic_cas atomic_poll atomic_rmw bitcast broadcast call cat clampf descriptor_gather
-    descriptor_load descriptor_reduce descriptor_scatter descriptor_store dot dot_scaled expand_dims
-    extern_elementwise fp_to_fp func gather get_num_programs get_program_id histogram int_to_ptr join load
-    make_range make_tensor_descriptor make_tensor_ptr map_elementwise map_elementwise.return mulhiui permute
-    precise_divf precise_sqrt ptr_to_int reduce reduce.return reshape return scan scan.return split splat store
-    trans unsplat
-""".split()
+INLINE_ASSEMBLY = "tt.elementwise_inline_asm"
+LIBRARY_CALL = "tt.extern_elementwise"
+
+_DIALECTS = {
+    "tt": """
+        addptr advance atomic_cas atomic_rmw bitcast broadcast call cat clampf descriptor_gather descriptor_load
+        descriptor_reduce descriptor_scatter descriptor_store dot dot_scaled elementwise_inline_asm expand_dims
+        extern_elementwise fp_to_fp func gather get_num_programs get_program_id histogram int_to_ptr join load
+        make_range make_tensor_descriptor make_tensor_ptr map_elementwise map_elementwise.return mulhiui
+        precise_divf precise_sqrt ptr_to_int reduce reduce.return reshape return scan scan.return split splat store
+        trans unsplat
+    """,
+    "arith": """
+        addf addi andi bitcast ceildivsi ceildivui cmpf cmpi constant divf divsi divui extf extsi extui floordivsi
+        fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi minui mulf muli negf
+        ori remf remsi remui select shli shrsi shrui sitofp subf subi truncf trunci uitofp xori
+    """,
+    "math": """
+        absf absi acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 floor fma
+        log log10 log1p log2 powf round roundeven rsqrt sin sinh sqrt tan tanh trunc
+    """,
+    "scf": "condition for if while yield",
+    "cf": "br cond_br",
+    "ub": "poison",
+    "gpu": "barrier",
+    "ttg": "barrier",
+    "llvm": "intr.assume",
+    "builtin": "module",
+}
+OPERATIONS = frozenset(f"{dialect}.{name}" for dialect, names in _DIALECTS.items() for name in names.split())
 
 _STORES = frozenset(
     "tt.store tt.atomic_rmw tt.atomic_cas tt.descriptor_store tt.descriptor_scatter tt.descriptor_reduce".split()
 )
-
-_OTHER_DIALECTS = {
-    "arith": None,  # None: every operation of the dialect is pure arithmetic
-    "math": None,
-    "scf": {"condition", "for", "if", "while", "yield", "execute_region"},
-    "cf": {"assert", "br", "cond_br"},
-    "ub": {"poison"},
-    "gpu": {"barrier"},
-    "ttg": {"barrier", "warp_id"},
-    "builtin": {"module", "unrealized_conversion_cast"},
-}
-
-_MODULES = re.compile(r"^\s*(?:module\b|\"builtin\.module\").*$", re.MULTILINE)
-_FUNCTION_ATTRIBUTES = re.compile(r"^\s*tt\.func\b.*\battributes (\{.*\}) \{$", re.MULTILINE)
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"( =)?')
-_LATER_DIALECTS = re.compile(
-    r"\b(?:(?:llvm|nvvm|rocdl)\.[\w.-]+|(?:ttg|ttng|nvg|nvws|gpu)\.[\w.-]+(?=\"? = )|dialect_resources)"
-)
+_LIBRARIES = ("", "libdevice")
 
 
 @dataclass(frozen=True)
 class Operations:
-    """What a module's operations say about it.
+    """What a module says about itself.
 
     Attributes:
-        refused: operations and attributes outside the allow-list, sorted.
+        refused: operations, attributes, types and constants outside the allow-lists, sorted.
         assembly: texts of inline assembly, Helion's own not counted.
         libraries: symbols of external functions that are not CUDA's libdevice.
         stores: whether anything is stored.
@@ -68,16 +78,6 @@ class Operations:
     assembly: tuple[str, ...]
     libraries: tuple[str, ...]
     stores: bool
-
-
-def _allowed(name: str) -> bool:
-    dialect, _, operation = name.partition(".")
-    if dialect == "tt":
-        return operation in _TRITON
-    if dialect not in _OTHER_DIALECTS:
-        return False
-    members = _OTHER_DIALECTS[dialect]
-    return members is None or operation in members
 
 
 def inspect_operations(module: Any) -> Operations:
@@ -90,29 +90,22 @@ def inspect_operations(module: Any) -> Operations:
     def visit(operation: Any) -> None:
         nonlocal stores
         name = operation.get_name()
-        if name == "tt.elementwise_inline_asm":
-            text = " ".join((operation.get_str_attr("asm_string") or "").split())
-            if text not in HELION_ASSEMBLY:
-                assembly.add(text)
-        elif not _allowed(name):
+        if name not in OPERATIONS:
             refused.add(name)
-        if name == "tt.extern_elementwise":
-            symbol, path = operation.get_str_attr("symbol") or "", operation.get_str_attr("libpath") or ""
-            if path or not symbol.startswith("__nv_"):
-                libraries.add(f"{symbol} of {path or 'no library'}")
+        elif name == INLINE_ASSEMBLY:
+            text, constraints = (_text(operation, key) for key in ("asm_string", "constraints"))
+            if (text, constraints) not in HELION_ASSEMBLY:
+                assembly.add(text)
+        elif name == LIBRARY_CALL:
+            symbol, library, path = (_text(operation, key) for key in ("symbol", "libname", "libpath"))
+            if path or library not in _LIBRARIES or not symbol.startswith("__nv_"):
+                libraries.add(f"{symbol} of {path or library or 'no library'}")
         stores = stores or name in _STORES
 
     module.walk(visit)
-    refused |= _find_attributes(module.str_nodebug())
+    refused |= find_foreign(module.str_nodebug())
     return Operations(tuple(sorted(refused)), tuple(sorted(assembly)), tuple(sorted(libraries)), stores)
 
 
-def _find_attributes(text: str) -> set[str]:
-    """Return what a printed module says to later stages of the compiler."""
-    bare = _STRINGS.sub(lambda found: found[0] if found[1] else "''", text)  # an attribute's name may be in quotes
-    found = set(_LATER_DIALECTS.findall(bare))
-    if [line.strip() for line in _MODULES.findall(bare)] != ["module {"]:
-        found.add("attributes of a module")
-    if set(_FUNCTION_ATTRIBUTES.findall(bare)) - {"{noinline = false}", "{noinline = true}"}:
-        found.add("attributes of a function")
-    return found
+def _text(operation: Any, attribute: str) -> str:
+    return " ".join((operation.get_str_attr(attribute) or "").split())
