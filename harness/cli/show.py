@@ -61,20 +61,30 @@ def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool)
         artifact = load_artifact(workspace.artifacts / key)
     except ArtifactError as error:
         raise UsageError(f"its artifact is not in {workspace.artifacts} any more ({error}): submit again") from None
-    parts: dict[str, Mapping[str, object]] = {
-        "triton": dict(artifact.sources),
-        "ttir": {f"{k.facts.name} {key}": k.source.ttir for key, k in artifact.kernels.items()},
+    if part == "plan" and not as_json:
+        print_renderable(*_render_plans(artifact.plans))
+        return 0
+    launches = [launch for plan in artifact.plans.values() for launch in plan.launches]
+    parts: dict[str, dict[str, object]] = {
+        "triton": {launch.source: artifact.sources[launch.source] for launch in launches},
+        "ttir": {launch.kernel: artifact.kernels[launch.kernel].source.ttir for launch in launches},
         "plan": {shape: encode_plan(plan) for shape, plan in artifact.plans.items()},
     }
-    texts = parts[part]
     if as_json:
-        print_json(texts)
-    elif part == "plan":
-        print_renderable(*_render_plans(artifact.plans))
-    else:
-        for name, text in texts.items():
-            click.echo(f"# {name}\n{clean(str(text), lines=True)}")
+        print_json(parts[part])
+        return 0
+    for name, text in parts[part].items():
+        click.echo(f"# {_describe(name, artifact.plans)}\n{clean(str(text), lines=True)}")
     return 0
+
+
+def _describe(name: str, plans: Mapping[str, Plan]) -> str:
+    """Say what a source or a kernel is for: its functions, the shapes that launch it, and its address."""
+    found = [
+        (shape, x.function) for shape, plan in plans.items() for x in plan.launches if name in (x.source, x.kernel)
+    ]
+    shapes, functions = dict.fromkeys(shape for shape, _ in found), dict.fromkeys(function for _, function in found)
+    return f"{', '.join(functions)} for {', '.join(shapes)} ({name[:12]})"
 
 
 def _render_plans(plans: Mapping[str, Plan]) -> list[object]:

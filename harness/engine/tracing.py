@@ -240,7 +240,8 @@ def _read_results(request: TraceRequest, progress: _Progress, end: Exit, results
     sources = {digest: results.read_source(digest) for digest in digests}
     claimed = sum(cost.cpu_s for cost in progress.costs.values())
     scale = min(1.0, end.cpu_s / claimed) if claimed else 1.0
-    costs = {shape: BuildCost(round(c.cpu_s * scale, 3), c.wall_s) for shape, c in progress.costs.items()}
+    traced = ((shape, progress.costs[shape]) for shape in request.shapes)  # in their order, not as they ended
+    costs = {shape: BuildCost(round(cost.cpu_s * scale, 3), cost.wall_s) for shape, cost in traced}
     rest = max(0.0, end.cpu_s - sum(cost.cpu_s for cost in costs.values()))
     wall_s = progress.imported.wall_s if progress.imported else 0.0
     # Shapes end in any order; what the author reads must not change from one run to the next.

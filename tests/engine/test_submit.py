@@ -39,8 +39,11 @@ def test_the_starter_is_checked_and_the_second_time_reuses_the_build(workspace):
     shown = workspace.run("show", record["id"][:12])
     assert shown.returncode == 0
     assert "CHECKED" in shown.stdout
-    assert "tt.store" in workspace.run("show", record["id"], "--ttir").stdout
-    assert "@triton.jit" in workspace.run("show", record["id"], "--triton").stdout
+    for part, code in (("--ttir", "tt.store"), ("--triton", "@triton.jit")):
+        shown = workspace.run("show", record["id"], part).stdout
+        assert code in shown
+        heads = [line.rpartition(" ")[0] for line in shown.splitlines() if line.startswith("# ")]
+        assert heads == [f"# _helion_scale for {shape}" for shape in ("M4_N32", "M8_N64", "M64_N128")]
     site = workspace.run("board", "--export", "site")
     assert site.returncode == 0, site.stderr
     assert "Test season" in (workspace.root / "site" / "index.html").read_text()
