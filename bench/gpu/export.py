@@ -18,7 +18,7 @@ from harness.replay.node.problem_document import write_problem_document
 from harness.spec import load_problem
 
 ROOT = Path(__file__).parents[2]
-PROBLEMS = ("causal_conv1d", "fp8_quant", "chunk_fwd_h", "chunk_fwd_o", "recompute_w_u", "vector_add")
+PROBLEMS = ("causal_conv1d", "fp8_quant", "chunk_fwd_h", "chunk_fwd_o", "recompute_w_u", "softmax", "vector_add")
 
 
 def export(problem_folder: Path, artifact: Path, out: Path, timeout_s: float = 60, samples: int = 0) -> None:

@@ -10,6 +10,7 @@ from tests.problems.specification import GATED, NAMES, Case, cases_tested, draw,
 SMALL = {
     "causal_conv1d": {"B": 2, "D": 12, "S": 40, "W": 4},
     "fp8_quant": {"tokens": 6, "hidden": 256, "group": 64},
+    "softmax": {"M": 6, "N": 40},
     "vector_add": {"n": 40},
 } | dict.fromkeys(GATED, {"B": 2, "T": 128, "H": 3, "K": 32, "V": 16})
 
@@ -130,3 +131,34 @@ def test_some_groups_are_zero_and_some_are_below_the_least_scale():
     largest = draw("fp8_quant", Case(SMALL["fp8_quant"], "below_eps"))[0].unflatten(1, (-1, 64)).abs().amax(2)
     assert (largest < 1e-10).any()
     assert (largest > 1e-10).any()
+
+
+# --- what softmax's promise ---
+
+
+def logits(distribution):
+    return draw("softmax", Case({"M": 16, "N": 96}, distribution))[0]
+
+
+def test_exponentials_leave_float32s_range_in_some_distributions():
+    for distribution, largest in (("shifted", torch.inf), ("negative", 0.0), ("large", torch.inf)):
+        assert logits(distribution).float().exp().amax() == largest, distribution
+
+
+def test_every_other_row_is_of_equal_values():
+    x = logits("equal")
+    assert (x[::2] == x[::2, :1]).all()
+    assert (x[1::2].amax(1) > x[1::2].amin(1)).all()
+
+
+def test_a_mask_leaves_half_of_each_row_but_nothing_of_its_first_tile():
+    seen = logits("masked") > -60000
+    assert not seen[:, :32].any()
+    assert seen[:, -1].all()
+    assert 0.4 < seen.float().mean() < 0.6
+
+
+def test_the_running_maximum_grows_in_every_tile():
+    x = draw("softmax", Case({"M": 64, "N": 512}, "ascending"))[0].float()
+    largest = torch.stack([tile.amax(1) for tile in x.split(128, dim=1)])
+    assert (largest.diff(dim=0) > 0).float().mean() > 0.9

@@ -34,6 +34,20 @@ def test_sum_element_by_element():
     assert out.tolist() == [a + b for a, b in zip(x.tolist(), y.tolist(), strict=True)]
 
 
+@pytest.mark.parametrize("distribution", ["normal", "large", "negative", "masked"])
+def test_softmax_is_torchs_softmax(distribution):
+    case = Case({"M": 7, "N": 33}, distribution)
+    (x,) = draw("softmax", case)
+    (y,) = expected("softmax", case, (x,))
+    torch.testing.assert_close(y, torch.softmax(x.double(), dim=1), rtol=1e-12, atol=1e-300)
+
+
+def test_softmax_of_three_values():
+    x = torch.tensor([[0.0, math.log(2), math.log(5)]], dtype=torch.float64)
+    (y,) = specification("softmax").reference((x,), {"M": 1, "N": 3})
+    torch.testing.assert_close(y, torch.tensor([[0.125, 0.25, 0.625]], dtype=torch.float64))
+
+
 @pytest.mark.parametrize("distribution", ["normal", "outliers", "zero_groups", "below_eps", "one_hot"])
 def test_quantisation_step_by_step(distribution):
     case = Case({"tokens": 3, "hidden": 96, "group": 32}, distribution)
