@@ -46,10 +46,13 @@ qualify: environment  ## Try honest variants and mutants on the problems: can th
 doctor: environment  ## Say what this machine has, and what to do about what is missing.
 	@$(HARNESS) doctor
 
-lint: environment  ## Check style and types.
+lint: environment  ## Check style, types and workflows.
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) mypy
+	.venv/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	.venv/bin/check-jsonschema --quiet --builtin-schema vendor.github-actions .github/actions/*/action.yml
+	.venv/bin/zizmor --offline --quiet .github
 
 test: environment  ## Run the tests that need no GPU.
 	$(RUN) pytest -n 2 --dist worksteal -m "not gpu and not slow"

@@ -19,6 +19,7 @@ from harness.board.text import percent, seconds
 from harness.ci.change import Fault
 from harness.ci.paths import shown
 from harness.ci.report import Check, Report, believed
+from harness.ci.season_changes import ProblemChange, Setting
 from harness.store import Record
 from harness.text import clean
 
@@ -100,6 +101,33 @@ def terminal_text(record: Record) -> str:
     with console.capture() as capture:
         believed(lambda: console.print(render_record(record)))
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def render_season(problems: Sequence[ProblemChange], settings: Sequence[Setting], faults: Sequence[str]) -> str:
+    """Return what a change of problems and season comes to."""
+    fit = "**Not fit**: mend what is listed first." if faults else "**Fit**: every problem checks and qualifies."
+    parts = [fit if problems or settings else "**No problem and no setting of the season changes.**"]
+    parts += ["\n".join(f"- {code(fault)}" for fault in faults[:MAX_FAULTS_SHOWN])] if faults else []
+    if problems:
+        rows = [
+            f"| {code(p.name)} | {code(p.before or 'new')} | {code(p.after or 'gone')} | {_rescored(p)} |"
+            for p in problems
+        ]
+        parts.append("\n".join(["| problem | version | becomes | scored anew |", "|---|---|---|---|", *rows]))
+    if settings:
+        rows = [f"| {code(s.place)} | {code(s.before)} | {code(s.after)} | {_meaning(s)} |" for s in settings]
+        parts.append("\n".join(["| setting | was | becomes | |", "|---|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _rescored(problem: ProblemChange) -> str:
+    if problem.rescored:
+        return f"{len(problem.entries)}: {code(', '.join(problem.entries))}"
+    return "nothing" if problem.entries else "nothing: no submission yet"
+
+
+def _meaning(setting: Setting) -> str:
+    return "verdicts depend on it: everything is to be scored anew" if setting.decides else "no score depends on it"
 
 
 def _render_faults(faults: Sequence[Fault]) -> str:

@@ -12,7 +12,11 @@ from harness.errors import HarnessError
 
 VERBS = {
     "changed": ("harness.cli.ci.changed", "Say what a pull request changes and whether it may, and extract it."),
+    "merged": ("harness.cli.ci.merged", "Say which submissions a merge, or an organiser, wants built and replayed."),
     "run": ("harness.cli.ci.run", "Check, compile and judge what changed, for every target of the season."),
+    "comment": ("harness.cli.ci.comment", "Answer a pull request with what its run found: a comment and a check."),
+    "replay": ("harness.cli.ci.replay", "Replay the artifacts of a run on this machine's GPU."),
+    "season": ("harness.cli.ci.season", "Check what a pull request changes of problems and season."),
 }
 
 
