@@ -1,0 +1,118 @@
+"""A pull request as GitHub's API has it: what was said of git, said by the server.
+
+The same view as `git.GitCommits`, for where no commit of the author's is fetched at all. What the server lists is
+believed; a listing that it had to cut is refused, so that nothing hides behind the cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.ci.change import Change, File
+from harness.ci.event import FinishedRun
+from harness.ci.github import GitHub, GitHubError
+from harness.spec.team import MAX_TEAM_FILE_BYTES
+
+MAX_FILES = 3000
+"""GitHub lists no more files of a pull request."""
+
+
+@dataclass(frozen=True)
+class OpenPullRequest:
+    """An open pull request whose head is the commit that was looked for.
+
+    Attributes:
+        changed_files: how many files it changes, as GitHub counts them.
+    """
+
+    number: int
+    author: str
+    head: str
+    changed_files: int
+
+
+def find_pull_request(api: GitHub, run: FinishedRun) -> OpenPullRequest | None:
+    """Return the open pull request that a run was for, None if it is closed or has moved on since.
+
+    Nothing that the run left behind is asked: the branch and the hash are GitHub's own words.
+    """
+    for item in api.list("pulls", state="open", head=f"{run.head_owner}:{run.head_branch}"):
+        number = _get(item, "number", int)
+        # The listing may be older than the pull request, and has no count of files.
+        whole = api.get(f"pulls/{number}")
+        if _get(whole, "head", dict).get("sha") == run.head and whole.get("state") == "open":
+            author = str(_get(_get(whole, "user", dict), "login", str))
+            return OpenPullRequest(number, author, run.head, int(_get(whole, "changed_files", int)))
+    return None
+
+
+@dataclass(frozen=True)
+class ApiCommits:
+    """A pull request's two sides through the API (a `Commits`)."""
+
+    api: GitHub
+    pull_request: OpenPullRequest
+
+    def changes(self) -> tuple[Change, ...]:
+        """Return what the head changes, compared with where it left the base.
+
+        Raises:
+            GitHubError: the server does not list every file.
+        """
+        if self.pull_request.changed_files > MAX_FILES:
+            raise GitHubError(f"{self.pull_request.changed_files} files are changed; {MAX_FILES} can be looked at")
+        items = list(self.api.list(f"pulls/{self.pull_request.number}/files"))
+        if len(items) != self.pull_request.changed_files:
+            raise GitHubError(f"{len(items)} of {self.pull_request.changed_files} changed files are listed")
+        return tuple(change for item in items for change in _parse_changes(item))
+
+    def head_files(self, folder: str) -> tuple[File, ...]:
+        """Return every file under a folder of the head; none if there is no such folder."""
+        sha = self._find_tree(folder)
+        if sha is None:
+            return ()
+        return tuple(_parse_file(item, folder) for item in self._tree(sha, recursive=1) if item.get("type") != "tree")
+
+    def content(self, file: File) -> bytes:
+        """Return what a team's own file holds; larger ones are not looked at here."""
+        return self.api.blob(file.sha, MAX_TEAM_FILE_BYTES)
+
+    def _find_tree(self, folder: str) -> str | None:
+        """Return the hash of a folder's tree, None if there is none."""
+        sha = self.pull_request.head
+        for part in folder.split("/"):
+            entry = next((e for e in self._tree(sha) if e.get("path") == part and e.get("type") == "tree"), None)
+            if entry is None:
+                return None
+            sha = str(_get(entry, "sha", str))
+        return sha
+
+    def _tree(self, sha: str, **parameters: str | int) -> list[Mapping[str, Any]]:
+        document = self.api.get(f"git/trees/{sha}", **parameters)
+        entries = _get(document, "tree", list)
+        if document.get("truncated") is not False:
+            raise GitHubError(f"tree {sha[:12]} has more files than can be listed")
+        return [entry for entry in entries if isinstance(entry, Mapping)]
+
+
+def _parse_changes(item: Any) -> Iterator[Change]:
+    """A rename is a file less and a file more."""
+    status, path = _get(item, "status", str), str(_get(item, "filename", str))
+    if status == "renamed":
+        yield Change(str(_get(item, "previous_filename", str)), removed=True)
+    yield Change(path, removed=status == "removed")
+
+
+def _parse_file(item: Mapping[str, Any], folder: str) -> File:
+    size = item.get("size")
+    path = f"{folder}/{_get(item, 'path', str)}"
+    return File(path, str(_get(item, "mode", str)), str(_get(item, "sha", str)), size if isinstance(size, int) else 0)
+
+
+def _get(document: Any, name: str, kind: type) -> Any:
+    value = document.get(name) if isinstance(document, Mapping) else None
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise GitHubError(f"an answer has no {name}")
+    return value
