@@ -16,8 +16,9 @@ from harness.text import clean
 if TYPE_CHECKING:
     from harness.engine.request import BuildRequest
     from harness.sandbox import Level
-    from harness.spec import Problem
+    from harness.spec import Problem, Season
     from harness.submission import Submission
+    from harness.target import Target
 
 DEFAULT_TEAM = "starter"
 FILE_TEAM = "local"  # who a file of nobody's folder is recorded as
@@ -32,7 +33,7 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         help=f"Submit this file; as team {FILE_TEAM} if none is given.",
     ),
-    click.option("--target", help="The GPU to build for; the season's first by default."),
+    click.option("--target", help="The GPU to build for; by default this machine's if the season ranks it, else the season's first."),
     click.option(
         "--division", type=click.Choice(["closed", "open"]), help="Whose rules; the season's first division by default."
     ),
@@ -85,7 +86,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     season = load_season(workspace.root)
     if problem.name not in season.problems:
         print(f"note: {problem.name} is not in the season, so this is for trying it out: never ranked", file=sys.stderr)
-    target = load_target(options.target or season.targets[0])
+    target = load_target(options.target) if options.target else _default_target(season)
     cases = select_cases(load_cases(problem, options.suite), options.cases)
     if options.file is not None:
         submission = load_submission(options.file, options.team or FILE_TEAM)
@@ -109,6 +110,15 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
         toolchain=toolchain,
         suite=options.suite,
     )
+
+
+def _default_target(season: Season) -> Target:
+    """Return the GPU of this machine if the season ranks it, else the season's first."""
+    from harness.engine.gpu_node import find_season_gpu
+    from harness.target import load_target
+
+    here = find_season_gpu(season)
+    return here[1] if here is not None else load_target(season.targets[0])
 
 
 def _compare_header(submission: Submission, problem: Problem) -> None:

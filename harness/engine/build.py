@@ -24,7 +24,7 @@ from harness.engine.workspace import Workspace, disk_error
 from harness.errors import ArtifactError
 from harness.submission import find_source_fault
 from harness.toolchain import fingerprint
-from harness.verdict import Frame, Verdict, judge_budget, judge_source
+from harness.verdict import Frame, Verdict, judge_budget, judge_source, judge_trace
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def run_build(request: BuildRequest, workspace: Workspace, listener: Listener) -
     artifact = _load_built(workspace.artifacts / request.key, request.key)
     if artifact is None:
         return _build(request, workspace, listener)
-    verdict = _check_built(request, artifact)
+    verdict = check_built(request, artifact)
     if verdict is not None:
         return verdict
     budget_s, spent_s = request.season.budgets.compile_cpu_s, artifact.manifest.cpu_s
@@ -70,10 +70,16 @@ def _load_built(folder: Path, key: str) -> Artifact | None:
     return None
 
 
-def _check_built(request: BuildRequest, artifact: Artifact) -> Verdict | None:
-    """Hold an artifact against the rules of today: they may be others than when it was built."""
-    sources = {key: kernel.source for key, kernel in artifact.kernels.items()}
-    return check_plans(request, artifact.plans, sources) or check_kernels(request, artifact.plans, artifact.kernels)
+def check_built(request: BuildRequest, artifact: Artifact) -> Verdict | None:
+    """Hold what an artifact has for the request's shapes against the rules of today.
+
+    They may be others than when it was built, and an artifact from elsewhere may never have met any.
+    """
+    plans = {shape: plan for shape, plan in artifact.plans.items() if shape in request.shapes}
+    used = {launch.kernel for plan in plans.values() for launch in plan.launches}
+    kernels = {key: kernel for key, kernel in artifact.kernels.items() if key in used}
+    sources = {key: kernel.source for key, kernel in kernels.items()}
+    return check_plans(request, plans, sources) or check_kernels(request, plans, kernels)
 
 
 def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> Built | Verdict:
@@ -97,7 +103,10 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
     if verdict is not None:
         return verdict
     artifact = _make_artifact(request, traced, assembled)
-    _keep(artifact, workspace)
+    try:
+        _keep(artifact, workspace)
+    except ArtifactError as error:
+        return judge_trace("plan_too_large", f"what was built is more than an artifact may hold: {error}")
     return Built(artifact, reused=False, cached=assembled.cached)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.artifact import Artifact
@@ -29,10 +29,11 @@ from harness.replay.node.node_report import (
 )
 from harness.replay.node.problem_document import write_problem_document
 from harness.replay.timing import Timing, geometric_mean, is_implausible, summarise
+from harness.sandbox import Level
 from harness.spec import Problem
-from harness.store import CaseRecord, TimingRecord
+from harness.store import CaseRecord, Record, TimingRecord
 from harness.target import Target
-from harness.verdict import Verdict, judge_gpu_fault, judge_measured, judge_passed, judge_replay
+from harness.verdict import Kind, Verdict, judge_gpu_fault, judge_measured, judge_passed, judge_replay
 
 START_S = 180.0  # for starting processes, beside the calls themselves
 CALLS_PER_CASE = 8  # that may run into their time limit before the node gives up
@@ -59,6 +60,12 @@ class GpuReplay:
         if not wanted or not all(name in self.timings for name in wanted):
             return None
         return geometric_mean(self.timings[name].median_us for name in wanted)
+
+    @property
+    def level(self) -> Level:
+        """The sandbox level that the runner had; none where the node says nothing that we know."""
+        told = str(self.report.machine.get("sandbox", ""))
+        return Level(told) if told in {level.value for level in Level} else Level.NONE
 
     @property
     def why_unranked(self) -> str | None:
@@ -120,6 +127,8 @@ def _follow(command: list[str], asked: tuple[CaseRequest, ...], timeout_s: float
             done += 1
             told = f"{event.get('id', '')} {event.get('status', '')}"[:200]
             listener(Event("replay", "advance", told, min(done, len(asked)), len(asked)))
+        elif event.get("event") == "waiting":
+            listener(Event("replay", "advance", "waiting for another replay to end", done, len(asked)))
         elif event.get("event") == "report":
             report = parse_report(event.get("report"), asked)
     assert report is not None
@@ -168,6 +177,23 @@ def report_gpu_cases(replay: GpuReplay) -> tuple[CaseRecord, ...]:
     """Return the cases in the record's form."""
     pairs = zip(replay.cases, replay.report.cases, strict=True)
     return tuple(_report_case(case, result, replay) for case, result in pairs)
+
+
+def add_replay(record: Record, replay: GpuReplay) -> Record:
+    """Return a record with what a replay gave: its machine, its cases, and its score if its verdict is PASSED."""
+    machine = {name: value if isinstance(value, (str, int)) else str(value) for name, value in _facts(replay).items()}
+    return replace(
+        record,
+        machine={**record.machine, **machine},
+        cases=report_gpu_cases(replay),
+        score_us=replay.score_us if record.kind == Kind.PASSED else None,
+    )
+
+
+def _facts(replay: GpuReplay) -> dict[str, str | int | float]:
+    """Return the node's facts; its sandbox is the runner's, not the one that a submission was built in."""
+    names = {"sandbox": "runner_sandbox", "why_lower": "why_lower_sandbox"}
+    return {names.get(name, name): value for name, value in replay.report.machine.items()}
 
 
 def _report_case(case: Case, result: CaseReport, replay: GpuReplay) -> CaseRecord:

@@ -21,42 +21,101 @@ from typing import Any
 
 from harness.errors import WorkerError
 from harness.replay.node.pack import build_node
+from harness.spec import Season
+from harness.target import Target, load_target
 
 LINE_BYTES = 32 << 20
 ERROR_BYTES = 4000
+WAIT_S = 1800.0  # for other replays on the node's GPU
 _GRACE_S = 5.0
+
+
+class NodeLacksError(WorkerError):
+    """The node cannot replay anything: it has no GPU, no torch, or lacks a package. Says nothing of the artifact."""
 
 
 @dataclass(frozen=True)
 class LocalGpu:
-    """A GPU of this machine: its name and compute capability."""
+    """A GPU as its machine names it.
+
+    Attributes:
+        uuid: what CUDA_VISIBLE_DEVICES takes; "" where it is not known.
+    """
 
     name: str
     capability: tuple[int, int]
+    uuid: str = ""
+
+    def is_of(self, target: Target) -> bool:
+        """Tell whether it is a target's model. Machine code runs on its own architecture only; the name tells more."""
+        return self.capability == target.capability and target.name.lower() in self.name.lower()
 
 
-def find_local_gpu() -> LocalGpu | None:
-    """Return the first GPU that the driver's own tool lists, None where there is none. Imports no torch."""
+def find_local_gpus() -> tuple[LocalGpu, ...]:
+    """Return the GPUs that the driver's own tool lists, as far as CUDA_VISIBLE_DEVICES shows them. Imports no torch."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
-        return None
-    query = [tool, "--query-gpu=name,compute_cap", "--format=csv,noheader"]
+        return ()
+    query = [tool, "--query-gpu=index,uuid,compute_cap,name", "--format=csv,noheader"]
     try:
         result = subprocess.run(query, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    name, _, capability = result.stdout.partition("\n")[0].partition(",")
-    major, _, minor = capability.strip().partition(".")
-    if result.returncode or not major.isdigit() or not minor.isdigit():
-        return None
-    return LocalGpu(name.strip(), (int(major), int(minor)))
+        return ()
+    rows = [[part.strip() for part in line.split(",", 3)] for line in result.stdout.splitlines()]
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return tuple(gpu for row in rows if _is_shown(row, shown) and (gpu := _parse_gpu(row)) is not None)
 
 
-def local_node(state: Path) -> list[str]:
-    """Return the command that runs the node's program here; the file is built anew."""
+def find_local_gpu() -> LocalGpu | None:
+    """Return the first GPU of `find_local_gpus`, None where there is none."""
+    return next(iter(find_local_gpus()), None)
+
+
+def _is_shown(row: list[str], shown: str | None) -> bool:
+    if shown is None:
+        return True
+    return any(name and (name == row[0] or row[1].startswith(name)) for name in map(str.strip, shown.split(",")))
+
+
+def _parse_gpu(row: list[str]) -> LocalGpu | None:
+    if len(row) != 4:
+        return None
+    major, _, minor = row[2].partition(".")
+    return LocalGpu(row[3], (int(major), int(minor)), row[1]) if major.isdigit() and minor.isdigit() else None
+
+
+def local_node(state: Path, gpu: LocalGpu | None = None) -> list[str]:
+    """Return the command that runs the node's program here, on one GPU; the file is built anew.
+
+    Args:
+        state: the folder that the file is put in.
+        gpu: the only one that it will see; the driver's first by default.
+    """
     archive = state / "node.pyz"
     build_node(archive)
-    return [sys.executable, str(archive)]
+    chosen = ["env", f"CUDA_VISIBLE_DEVICES={gpu.uuid}"] if gpu is not None and gpu.uuid else []
+    return [*chosen, sys.executable, str(archive)]
+
+
+def find_season_gpu(season: Season) -> tuple[LocalGpu, Target] | None:
+    """Return this machine's first GPU that the season ranks, with its target; None if there is none."""
+    for name in season.targets:
+        target = load_target(name)
+        gpu = find_gpu_of(target)
+        if gpu is not None:
+            return gpu, target
+    return None
+
+
+def find_gpu_of(target: Target) -> LocalGpu | None:
+    """Return this machine's first GPU of a target's model, None if there is none."""
+    return next((gpu for gpu in find_local_gpus() if gpu.is_of(target)), None)
+
+
+def find_node(target: Target, state: Path) -> list[str] | None:
+    """Return the command that replays on this machine's GPU of a target, None where there is none."""
+    gpu = find_gpu_of(target)
+    return local_node(state, gpu) if gpu is not None else None
 
 
 def run_node(command: Sequence[str], timeout_s: float) -> Iterator[dict[str, Any]]:
@@ -64,26 +123,31 @@ def run_node(command: Sequence[str], timeout_s: float) -> Iterator[dict[str, Any
 
     Args:
         command: what starts the node's program, arguments included.
-        timeout_s: for all of it.
+        timeout_s: for all of it, beside waiting for another replay on its GPU to end.
 
     Raises:
+        NodeLacksError: it cannot replay at all, and says what it lacks.
         WorkerError: it took too long, said too much, or ended without a report; the message carries its own words.
     """
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
     lines = _Lines(process, time.monotonic() + timeout_s)
-    told, reported = "", False
+    told, lacks, reported = "", False, False
     try:
         for line in lines:
             event = _parse(line)
+            if event.get("event") in ("waiting", "turn"):
+                lines.expect(event["event"], timeout_s)
             if event.get("event") == "error":
-                told = str(event.get("message", ""))[:ERROR_BYTES]
+                told, lacks = str(event.get("message", ""))[:ERROR_BYTES], event.get("kind") == "lacks"
             reported = reported or event.get("event") == "report"
             if event:
                 yield event
     finally:
         _end(process, _GRACE_S if reported else 0)
+    if lacks:
+        raise NodeLacksError(told)
     if not reported:
         why = told or lines.error.decode("utf-8", "replace").strip()[-ERROR_BYTES:] or f"exit code {process.returncode}"
         raise WorkerError(f"the GPU node ended without a report: {why}")
@@ -94,7 +158,14 @@ class _Lines:
 
     def __init__(self, process: subprocess.Popen[bytes], deadline: float) -> None:
         self._process, self._deadline = process, deadline
+        self._expected: set[str] = set()
         self.error = b""
+
+    def expect(self, event: str, timeout_s: float) -> None:
+        """Move the deadline, once for each event: a node waits for its GPU, and its turn has come."""
+        if event not in self._expected:
+            self._expected.add(event)
+            self._deadline = time.monotonic() + (WAIT_S if event == "waiting" else timeout_s)
 
     def __iter__(self) -> Iterator[bytes]:
         out, err = self._process.stdout, self._process.stderr

@@ -11,18 +11,22 @@ from pathlib import Path
 
 from harness.artifact import Artifact, load_artifact
 from harness.case import Case, load_cases, select_cases
-from harness.engine.gpu import judge_gpu_replay, report_gpu_cases, run_gpu_replay
-from harness.engine.gpu_node import LocalGpu, find_local_gpu, local_node
+from harness.engine.build import check_built
+from harness.engine.gpu import add_replay, judge_gpu_replay, run_gpu_replay
+from harness.engine.gpu_node import LocalGpu, find_gpu_of, find_local_gpu, local_node
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
 from harness.engine.report import report_build, report_kernels, report_verdict
+from harness.engine.request import BuildRequest
 from harness.engine.workspace import Workspace
 from harness.errors import ArtifactError, UsageError
+from harness.sandbox import Level
 from harness.spec import Problem, Season, find_problem
 from harness.store import Record, Store, new_record_id, utc_now
+from harness.submission import MAIN, Submission
 from harness.target import Target, load_target
 from harness.toolchain import EVALUATOR_VERSION
-from harness.verdict import Kind
+from harness.verdict import Kind, Verdict
 
 NO_GPU = (
     "no GPU here that the driver knows of (nvidia-smi lists none): run this on a GPU machine, or see `make doctor`. "
@@ -87,24 +91,38 @@ def run_replay(
     problem, target = find_problem(workspace.root, manifest.problem), load_target(manifest.target)
     if problem.version != manifest.problem_version:
         raise UsageError(f"the artifact was built for another version of {problem.name}: build it again")
-    if node is None:
-        check_gpu(find_local_gpu(), target)
-        node = local_node(workspace.state)
     assert artifact.folder is not None
     cases = select_cases(_cases_of(problem, artifact), patterns)
+    refused = check_rules(artifact, problem, season, target, cases)
+    if refused is not None:
+        return replace(_describe(artifact, season, target), verdict=report_verdict(refused))
+    if node is None:
+        gpu = find_gpu_of(target)
+        check_gpu(gpu or find_local_gpu(), target)
+        node = local_node(workspace.state, gpu)
     limit_s = season.budgets.gpu_call_s
     replay = run_gpu_replay(node, artifact.folder.resolve(), problem, cases, target, limit_s, listener)
     verdict = judge_gpu_replay(replay, artifact)
     passed = verdict.kind is Kind.PASSED
+    record = replace(_describe(artifact, season, target), verdict=report_verdict(verdict))
     return replace(
-        _describe(artifact, season, target),
-        machine={**describe_machine(), **{name: _plain_fact(v) for name, v in replay.report.machine.items()}},
-        sandbox_level=str(replay.report.machine.get("sandbox", "none")),
-        verdict=report_verdict(verdict),
-        cases=report_gpu_cases(replay),
-        score_us=replay.score_us if passed else None,
+        add_replay(record, replay),
+        sandbox_level=str(replay.level),
         unranked_reason=(replay.why_unranked or "a replay by itself is not recorded") if passed else None,
     )
+
+
+def check_rules(
+    artifact: Artifact, problem: Problem, season: Season, target: Target, cases: tuple[Case, ...]
+) -> Verdict | None:
+    """Hold an artifact, whoever built it, against the rules of the division that it claims; None if it keeps them."""
+    manifest = artifact.manifest
+    unknown = Submission(manifest.team, Path(MAIN), ((MAIN, b""),), ())  # its text is not in the artifact
+    level = Level.NONE  # nothing is run to find out
+    request = BuildRequest(
+        unknown, problem, season, target, manifest.division, cases, manifest.portable, level, manifest.toolchain
+    )
+    return check_built(request, artifact)
 
 
 def check_gpu(gpu: LocalGpu | None, target: Target) -> None:
@@ -115,8 +133,7 @@ def check_gpu(gpu: LocalGpu | None, target: Target) -> None:
     """
     if gpu is None:
         raise UsageError(NO_GPU)
-    # Machine code runs on its own architecture only; the name tells an H200 from an H100.
-    if gpu.capability != target.capability or target.name.lower() not in gpu.name.lower():
+    if not gpu.is_of(target):
         raise UsageError(
             f"the artifact was built for {target.title}, this machine has {gpu.name}: build it with --target for it"
         )
@@ -124,10 +141,6 @@ def check_gpu(gpu: LocalGpu | None, target: Target) -> None:
 
 def _cases_of(problem: Problem, artifact: Artifact) -> tuple[Case, ...]:
     return tuple(case for case in load_cases(problem) if case.shape_id in artifact.plans)
-
-
-def _plain_fact(value: str | int | float) -> str | int:
-    return value if isinstance(value, (str, int)) else str(value)
 
 
 def _describe(artifact: Artifact, season: Season, target: Target) -> Record:
@@ -147,7 +160,7 @@ def _describe(artifact: Artifact, season: Season, target: Target) -> Record:
         normalised_source_sha256="",
         evaluator_version=EVALUATOR_VERSION,
         toolchain=dict(manifest.toolchain),
-        machine={},
+        machine=describe_machine(),
         sandbox_level="none",
         artifact_key=manifest.key,
         warnings=manifest.warnings,

@@ -1,5 +1,7 @@
 """One submission from its source to its record: the main job, top to bottom.
 
+Build, check on the CPU, and, where a GPU of the target is at hand, replay there: each stage needs the one before.
+
 The record is stored before anything runs and finished when the verdict is known, so that a kill at any moment loses
 nothing. An error of ours becomes HARNESS_ERROR and is never counted against a team.
 """
@@ -8,21 +10,24 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from harness.artifact import Artifact
 from harness.case import load_cases
 from harness.engine.build import Built, run_build
 from harness.engine.checking import CaseResult, run_check
+from harness.engine.gpu import GpuReplay, add_replay
+from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
 from harness.engine.report import report_build, report_case, report_kernels, report_unrun, report_verdict
 from harness.engine.request import BuildRequest
+from harness.engine.standing import describe_request, why_unranked
 from harness.engine.workspace import Workspace
 from harness.errors import HarnessError
-from harness.sandbox import Level
 from harness.store import Record, StageRecord, Store, new_record_id, utc_now
 from harness.toolchain import EVALUATOR_VERSION
 from harness.verdict import Kind, Verdict, judge_checked, judge_replay
@@ -45,6 +50,8 @@ class _Evaluation:
     stages: list[StageRecord] = field(default_factory=list)
     built: Built | None = None
     results: tuple[CaseResult, ...] = ()
+    replay: GpuReplay | None = None
+    no_replay: str = ""
     verdict: Verdict | None = None
     error: str = ""
 
@@ -59,9 +66,15 @@ class _Evaluation:
 
 
 def run_submit(
-    request: BuildRequest, workspace: Workspace, store: Store, listener: Listener, *, full: bool
+    request: BuildRequest,
+    workspace: Workspace,
+    store: Store,
+    listener: Listener,
+    *,
+    full: bool,
+    node: Sequence[str] | None = None,
 ) -> Submitted:
-    """Build a submission, check it on the CPU, judge it and record it.
+    """Build a submission, check it, on a GPU too where there is one, judge it and record it.
 
     Args:
         request: what is submitted, for which target.
@@ -69,6 +82,7 @@ def run_submit(
         store: where the record is kept.
         listener: is told how it goes.
         full: check benchmarks by all their programs instead of a sample.
+        node: starts the program that replays on a GPU of the target (`gpu_stage.find_node`); None where there is none.
 
     Raises:
         StoreError: the record could not be kept.
@@ -77,7 +91,7 @@ def run_submit(
     store.submit(record)
     evaluation = _Evaluation()
     try:
-        evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full)
+        evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, node=node)
     except KeyboardInterrupt:
         store.interrupt(record)
         raise
@@ -95,6 +109,7 @@ def _evaluate(
     evaluation: _Evaluation,
     *,
     full: bool,
+    node: Sequence[str] | None,
 ) -> Verdict:
     with evaluation.stage("build"):
         built = run_build(request, workspace, listener)
@@ -106,7 +121,24 @@ def _evaluate(
         evaluation.results = run_check(
             folder, request.problem, request.cases, request.season, request.level, full, listener
         )
-    return judge_results(evaluation.results, _count_tests(request))
+    verdict = judge_results(evaluation.results, _count_tests(request))
+    if node is None or verdict.kind not in (Kind.CHECKED, Kind.BUILT):
+        return verdict
+    with evaluation.stage("replay"):
+        return _replay(request, built.artifact, node, listener, evaluation) or verdict
+
+
+def _replay(
+    request: BuildRequest, artifact: Artifact, node: Sequence[str], listener: Listener, evaluation: _Evaluation
+) -> Verdict | None:
+    """Return the verdict of a replay on the GPU, None where the machine's GPU turned out to be of no use."""
+    call_s = request.season.budgets.gpu_call_s
+    judged = replay_on_gpu(node, artifact, request.problem, request.cases, request.target, call_s, listener)
+    if isinstance(judged, NotReplayed):
+        evaluation.no_replay = judged.why
+        return None
+    evaluation.replay = judged.replay
+    return judged.verdict
 
 
 def judge_results(results: tuple[CaseResult, ...], wanted: int) -> Verdict:
@@ -184,8 +216,10 @@ def _close_record(record: Record, request: BuildRequest, evaluation: _Evaluation
         verdict=reported,
         stages=tuple(evaluation.stages),
         cases=tuple(report_case(r) for r in evaluation.results) or tuple(map(report_unrun, request.cases)),
-        unranked_reason=_why_unranked(request, verdict),
     )
+    if evaluation.replay is not None:
+        record = add_replay(record, evaluation.replay)
+    record = _add_standing(record, request, evaluation)
     if evaluation.built is None:
         return record
     artifact = evaluation.built.artifact
@@ -198,22 +232,11 @@ def _close_record(record: Record, request: BuildRequest, evaluation: _Evaluation
     )
 
 
-def _why_unranked(request: BuildRequest, verdict: Verdict) -> str | None:
-    """Return what keeps an accepted record off the ranking; None if nothing does, or if it fell short anyway."""
-    if verdict.kind not in (Kind.PASSED, Kind.CHECKED, Kind.BUILT):
-        return None
-    if request.portable:
-        return "built with --portable: keys that the target lacks were dropped"
-    if request.division not in request.season.divisions:
-        return f"the season has no {request.division} division"
-    entry = request.season.problems.get(request.problem.name)
-    if entry is None:
-        return f"the season does not list {request.problem.name}"
-    if request.suite not in entry.suites:
-        return f"suite {request.suite} is for comparison only"
-    if verdict.kind is not Kind.PASSED:
-        return "checked on a CPU: ranking needs a replay on a GPU of the season"
-    levels = list(Level)  # the best first
-    if levels.index(request.level) > levels.index(Level(request.season.sandbox)):
-        return f"sandbox level {request.level}: the season asks for {request.season.sandbox} (see `make doctor`)"
-    return None
+def _add_standing(record: Record, request: BuildRequest, evaluation: _Evaluation) -> Record:
+    verdict, replay = evaluation.verdict, evaluation.replay
+    assert verdict is not None
+    submitted = datetime.fromisoformat(record.created.replace("Z", "+00:00"))
+    entry = describe_request(request)
+    why = why_unranked(entry, request.season, verdict, replay, submitted, evaluation.no_replay)
+    passed = verdict.kind is Kind.PASSED
+    return replace(record, unranked_reason=why, ranked=passed and why is None)

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
+import subprocess
 import sys
 import time
 import traceback
@@ -14,6 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+
+
+class _LacksError(HarnessError):
+    """This machine cannot replay anything."""
+
 
 USAGE = "usage: node.pyz replay ARTIFACT_DIR PROBLEM_DIR REQUEST.json | describe"
 
@@ -33,6 +41,32 @@ def _check_modules() -> str:
     return ""
 
 
+def _choose_gpu() -> None:
+    """Let this process and its runner see one GPU, by a name that holds in a sandbox too: the driver's first."""
+    tool = shutil.which("nvidia-smi")
+    if "CUDA_VISIBLE_DEVICES" in os.environ or tool is None:
+        return
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        query = [tool, "--query-gpu=uuid", "--format=csv,noheader"]
+        listed = subprocess.run(query, capture_output=True, text=True, timeout=30, check=False).stdout.split()
+        if listed and listed[0].startswith("GPU-"):
+            os.environ["CUDA_VISIBLE_DEVICES"] = listed[0]
+
+
+def _replay_in_turn(artifact: Path, problem: Path, request_file: Path, tell: Any) -> None:
+    from harness.replay.node.turn import take_turn
+
+    def wait() -> None:
+        tell({"event": "waiting"})
+        waited.append(True)
+
+    waited: list[bool] = []
+    with take_turn(os.environ.get("CUDA_VISIBLE_DEVICES", ""), wait):
+        if waited:
+            tell({"event": "turn"})
+        _replay(artifact, problem, request_file, tell)
+
+
 def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> None:
     started = time.monotonic()
     from harness.replay.node.node_report import NodeReport, encode_report, parse_request
@@ -50,7 +84,7 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> Non
     with RunnerProcess(own_program(), artifact, shared) as runner:
         missing = _check_modules()
         if missing:
-            raise HarnessError(missing)
+            raise _LacksError(missing)
         import torch
 
         from harness.replay.gpu.exchange import Exchange
@@ -97,11 +131,12 @@ def main(arguments: list[str]) -> int:
         out.flush()
 
     try:
+        _choose_gpu()
         if arguments[:1] == ["replay"] and len(arguments) == 4:
-            _replay(Path(arguments[1]), Path(arguments[2]), Path(arguments[3]), tell)
+            _replay_in_turn(Path(arguments[1]), Path(arguments[2]), Path(arguments[3]), tell)
         elif arguments == ["describe"]:
             if _check_modules():
-                raise HarnessError(_check_modules())
+                raise _LacksError(_check_modules())
             from harness.replay.node.machine import describe_node, open_nvml
 
             tell({"event": "node", "machine": describe_node(open_nvml())})
@@ -109,7 +144,8 @@ def main(arguments: list[str]) -> int:
             tell({"event": "error", "message": USAGE})
             return 2
     except HarnessError as error:
-        tell({"event": "error", "message": str(error)[:2000]})
+        kind = "lacks" if isinstance(error, _LacksError) else "failed"
+        tell({"event": "error", "kind": kind, "message": str(error)[:2000]})
         return 3
     except Exception as error:
         traceback.print_exc()

@@ -103,7 +103,9 @@ def find_devices(dev: Path = _DEV, gpus: Path = _GPUS, visible_devices: str | No
     """
     shared = [dev / name for name in _SHARED_NODES if (dev / name).exists()]
     nodes = {path.name.removeprefix("nvidia"): path for path in sorted(dev.glob("nvidia[0-9]*"))}
-    minor = _find_minor(gpus, os.environ.get("CUDA_VISIBLE_DEVICES", "") if visible_devices is None else visible_devices)
+    if visible_devices is None:
+        visible_devices = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    minor = _find_minor(gpus, visible_devices)
     capabilities = [path for path in (dev / "nvidia-caps",) if path.exists()] if minor not in nodes else []
     chosen = [nodes[minor]] if minor in nodes else list(nodes.values())
     return (*shared, *chosen, *capabilities)

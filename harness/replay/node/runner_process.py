@@ -41,9 +41,7 @@ class RunnerProcess:
         best: the highest level to try.
     """
 
-    def __init__(
-        self, program: list[str], artifact: Path, shared: tuple[int, int], best: Level = Level.STRICT
-    ) -> None:
+    def __init__(self, program: list[str], artifact: Path, shared: tuple[int, int], best: Level = Level.STRICT) -> None:
         self.shared, self._program, self._artifact = shared, program, artifact
         self._levels = list(Level)[list(Level).index(best) :]
         self._buffer = b""

@@ -1,0 +1,128 @@
+"""May a record be ranked? Every reason why not, in sentences for its author. Pure.
+
+What was only checked on a CPU is never ranked, whatever else holds. A replay on a GPU is ranked where everything that
+a score depends on is the season's: the problem, suite, division, GPU, clock, sandbox, and the time of day.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.case import load_cases
+from harness.engine.gpu import GpuReplay
+from harness.engine.request import BuildRequest
+from harness.sandbox import Level
+from harness.spec import Season
+from harness.toolchain import find_faults
+from harness.verdict import Kind, Verdict
+
+ON_CPU = "checked on a CPU: ranking needs a replay on a GPU of the season"
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """What the rules of ranking look at beside the season.
+
+    Attributes:
+        suite_cases: how many cases the suite has; all must have been replayed.
+        level: of the sandbox that built the artifact.
+    """
+
+    problem: str
+    suite: str
+    division: str
+    target: str
+    portable: bool
+    level: Level
+    suite_cases: int
+    toolchain_faults: tuple[str, ...] = ()
+
+
+def describe_request(request: BuildRequest) -> Ranked:
+    """Return what a request is, in the view of these rules."""
+    return Ranked(
+        problem=request.problem.name,
+        suite=request.suite,
+        division=request.division,
+        target=request.target.name,
+        portable=request.portable,
+        level=request.level,
+        suite_cases=len(load_cases(request.problem, request.suite)),
+        toolchain_faults=find_faults(request.toolchain),
+    )
+
+
+def why_unranked(
+    entry: Ranked,
+    season: Season,
+    verdict: Verdict,
+    replay: GpuReplay | None,
+    now: datetime.datetime,
+    no_replay: str = "",
+) -> str | None:
+    """Return what keeps an accepted record off the ranking, every reason of it; None if nothing does.
+
+    Args:
+        entry: what was submitted.
+        season: whose rules.
+        verdict: a record that fell short has no standing to explain, so None.
+        replay: on a GPU, None if there was none.
+        now: when it was submitted, with a time zone.
+        no_replay: why there was none, where that is more than that no GPU is here.
+    """
+    if verdict.kind not in (Kind.PASSED, Kind.CHECKED, Kind.BUILT):
+        return None
+    reasons = [*_of_the_request(entry, season), *_of_the_time(season, now)]
+    if verdict.kind is not Kind.PASSED or replay is None:
+        reasons.append(no_replay or ON_CPU)
+    else:
+        reasons += _of_the_replay(entry, season, replay)
+    return "; ".join(reasons) or None
+
+
+def _of_the_request(entry: Ranked, season: Season) -> Iterator[str]:
+    if entry.portable:
+        yield "built with --portable: keys that the target lacks were dropped"
+    if entry.division not in season.divisions:
+        yield f"the season has no {entry.division} division"
+    ranked = season.problems.get(entry.problem)
+    if ranked is None or entry.suite not in ranked.suites:
+        yield f"suite {entry.suite} is for comparison only"
+    if entry.target not in season.targets:
+        yield f"the season ranks {', '.join(season.targets)}, not {entry.target}"
+    if not _reaches(entry.level, season):
+        yield f"sandbox level {entry.level}: the season asks for {season.sandbox} (see `make doctor`)"
+    yield from entry.toolchain_faults
+
+
+def _of_the_time(season: Season, now: datetime.datetime) -> Iterator[str]:
+    if season.opens is not None and now < _aware(season.opens):
+        yield f"the season opens on {_aware(season.opens):%Y-%m-%d %H:%M} UTC"
+    if season.closes is not None and now >= _aware(season.closes):
+        yield f"the season closed on {_aware(season.closes):%Y-%m-%d %H:%M} UTC"
+
+
+def _of_the_replay(entry: Ranked, season: Season, replay: GpuReplay) -> Iterator[str]:
+    if replay.why_unranked is not None:
+        yield replay.why_unranked
+    if len(replay.cases) < entry.suite_cases:
+        yield f"{len(replay.cases)} of the suite's {entry.suite_cases} cases were chosen: all of them count"
+    elif replay.why_unranked is None and replay.score_us is None:
+        yield "no benchmark was timed, so there is no score"
+    if not _reaches(replay.level, season):
+        why = f" ({replay.report.machine['why_lower']})" if replay.report.machine.get("why_lower") else ""
+        yield f"the replay ran at sandbox level {replay.level}: the season asks for {season.sandbox}{why}"
+
+
+def _reaches(level: Level, season: Season) -> bool:
+    levels = list(Level)  # the best first
+    return levels.index(level) <= levels.index(Level(season.sandbox))
+
+
+def _aware(moment: datetime.datetime) -> datetime.datetime:
+    """Return a moment in UTC; one without a time zone is meant to be in it."""
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=datetime.timezone.utc)
+    return moment.astimezone(datetime.timezone.utc)

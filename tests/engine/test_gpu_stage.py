@@ -1,0 +1,218 @@
+"""A submission on a machine with a GPU: the node repeats what one on an H200 said, the rest is real."""
+
+import dataclasses
+import json
+import os
+import stat
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from harness.artifact import load_artifact
+from harness.board import rank
+from harness.case import load_cases
+from harness.engine.build import run_build
+from harness.engine.gpu_node import find_local_gpus, find_node, find_season_gpu
+from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
+from harness.engine.progress import ignore
+from harness.engine.replaying import check_rules
+from harness.engine.request import BuildRequest
+from harness.engine.submit import run_submit
+from harness.engine.workspace import Workspace
+from harness.errors import WorkerError
+from harness.sandbox import best_level
+from harness.spec import load_problem, load_season
+from harness.store import open_store
+from harness.submission import load_submission
+from harness.target import load_target
+from harness.toolchain import check_toolchain
+from harness.verdict import Kind
+
+GPU_TESTS = Path(__file__).parents[1] / "replay_gpu"
+WORKSPACE = GPU_TESTS / "workspace"
+RECORDED = GPU_TESTS / "recorded"
+
+
+@pytest.fixture(scope="module")
+def request_of_honest():
+    problem, season = load_problem(WORKSPACE / "problems" / "scale"), load_season(WORKSPACE)
+    return BuildRequest(
+        submission=load_submission(GPU_TESTS / "attacks" / "honest.py", "acme"),
+        problem=problem,
+        season=season.model_copy(update={"sandbox": best_level().level.value}),
+        target=load_target("h200"),
+        division="open",
+        cases=load_cases(problem),
+        portable=False,
+        level=best_level().level,
+        toolchain=check_toolchain(),
+    )
+
+
+@pytest.fixture(scope="module")
+def workspace_of_honest(tmp_path_factory):
+    return Workspace(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="module")
+def artifact(request_of_honest, workspace_of_honest):
+    built = run_build(request_of_honest, workspace_of_honest, ignore)
+    return load_artifact(workspace_of_honest.artifacts / built.artifact.manifest.key)
+
+
+@pytest.fixture
+def node(tmp_path):
+    """A node that gives one answer each time it is started, in order; none at the end."""
+
+    def make(*answers):
+        for number, lines in enumerate(answers):
+            (tmp_path / f"answer-{number}").write_text(lines)
+        (tmp_path / "node.py").write_text(
+            "import pathlib, sys\nhere = pathlib.Path(__file__).parent\n"
+            "mine = min(here.glob('answer-*'), default=None)\n"
+            "mine and (sys.stdout.write(mine.read_text()), mine.unlink())\n"
+        )
+        return [sys.executable, str(tmp_path / "node.py")]
+
+    return make
+
+
+def said(name, *, xids="", **machine):
+    """What an H200 said of an attack, with other facts."""
+    lines = [json.loads(line) for line in (RECORDED / f"{name}.jsonl").read_text().splitlines()]
+    report = next(event["report"] for event in lines if event["event"] == "report")
+    report["machine"].update({"sandbox": best_level().level.value, **machine})
+    report["clocks"]["xids"] = xids
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+LACKS = json.dumps({"event": "error", "kind": "lacks", "message": "cuda-bindings is not installed here"}) + "\n"
+
+
+@pytest.fixture
+def submit(request_of_honest, workspace_of_honest, artifact, node, tmp_path):
+    def run(*answers):
+        with open_store(tmp_path / "records.sqlite") as store:
+            asked, place = request_of_honest, workspace_of_honest
+            record = run_submit(asked, place, store, ignore, full=False, node=node(*answers)).record
+            return record, rank(store.board("scale", "h200", "open"), "scale", "h200", "open")
+
+    return run
+
+
+def test_an_honest_kernel_is_passed_recorded_and_ranked(submit):
+    record, board = submit(said("honest"))
+    assert (record.kind, record.ranked, record.unranked_reason) == ("PASSED", True, None), record.verdict
+    assert record.score_us == pytest.approx(4.73, rel=0.1)
+    assert [case.status for case in record.cases] == ["passed"] * 4
+    assert record.machine["gpu"] == "NVIDIA H200"
+    assert record.machine["runner_sandbox"] == record.sandbox_level == best_level().level.value
+    assert [stage.name for stage in record.stages] == ["build", "check", "replay"]
+    assert [(entry.place, entry.record.id) for entry in board.entries] == [(1, record.id)]
+
+
+@pytest.mark.slow
+def test_a_gpu_that_cannot_be_used_leaves_the_check_on_the_cpu(submit):
+    record, board = submit(LACKS)
+    assert record.kind == "CHECKED"
+    assert record.unranked_reason == "a GPU is here, and could not be used: cuda-bindings is not installed here"
+    assert [apart.why for apart in board.unranked] == [record.unranked_reason]
+
+
+@pytest.fixture
+def judge(request_of_honest, artifact, node):
+    def replay(*answers):
+        asked = request_of_honest
+        return replay_on_gpu(node(*answers), artifact, asked.problem, asked.cases, asked.target, 3.0, ignore)
+
+    return replay
+
+
+def test_what_fails_on_the_gpu_decides(judge):
+    verdict = judge(said("wrong")).verdict
+    assert (verdict.kind, verdict.reason) == (Kind.INCORRECT, "wrong_values")
+
+
+def test_a_node_that_lacks_something_says_nothing_of_the_submission(judge):
+    assert judge(LACKS) == NotReplayed("a GPU is here, and could not be used: cuda-bindings is not installed here")
+
+
+@pytest.mark.parametrize("first", ["", said("misaligned", xids="79")], ids=["died", "lost the GPU"])
+def test_our_own_fault_is_tried_once_more(judge, first):
+    assert judge(first, said("honest")).verdict.kind is Kind.PASSED
+
+
+def test_and_not_a_third_time(judge, tmp_path):
+    with pytest.raises(WorkerError, match="ended without a report"):
+        judge("", "", said("honest"))
+    assert (tmp_path / "answer-2").exists()
+    lost = said("misaligned", xids="79")
+    verdict = judge(lost, lost, said("honest")).verdict
+    assert (verdict.kind, verdict.reason) == (Kind.HARNESS_ERROR, "machine")
+    assert "Xid 79" in verdict.message
+    assert (tmp_path / "answer-2").exists()
+
+
+def test_what_the_node_has_tried_twice_is_not_tried_again(judge, tmp_path):
+    verdict = judge(said("misaligned", xids="95", runners=2), said("honest")).verdict
+    assert verdict.kind is Kind.HARNESS_ERROR
+    assert (tmp_path / "answer-1").exists()
+
+
+# Which GPU is here
+
+
+def driver_tool(tmp_path, monkeypatch, *rows, code=0):
+    tool = tmp_path / "bin" / "nvidia-smi"
+    tool.parent.mkdir(exist_ok=True)
+    text = "".join(f"{row}\n" for row in rows)
+    tool.write_text(f"#!{sys.executable}\nimport sys\nsys.stdout.write({text!r})\nsys.exit({code})\n")
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{tool.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+H100, H200, B200 = "0, GPU-a, 9.0, NVIDIA H100 80GB HBM3", "1, GPU-b, 9.0, NVIDIA H200", "2, GPU-c, 10.0, NVIDIA B200"
+
+
+def test_the_first_gpu_that_the_season_ranks_is_used(tmp_path, monkeypatch):
+    season = load_season(WORKSPACE).model_copy(update={"targets": ("b200", "h200")})
+    driver_tool(tmp_path, monkeypatch, H100, H200)
+    assert find_season_gpu(season)[1].name == "h200"
+    assert find_node(load_target("h200"), tmp_path)[:2] == ["env", "CUDA_VISIBLE_DEVICES=GPU-b"]
+    assert find_node(load_target("b200"), tmp_path) is None
+    driver_tool(tmp_path, monkeypatch, H100, H200, B200)
+    assert find_season_gpu(season)[1].name == "b200"
+    driver_tool(tmp_path, monkeypatch, H100)
+    assert find_season_gpu(season) is None
+
+
+@pytest.mark.parametrize(("shown", "names"), [("1", ["GPU-b"]), ("GPU-a", ["GPU-a"]), ("", []), ("7", [])])
+def test_what_is_hidden_from_cuda_is_not_used(tmp_path, monkeypatch, shown, names):
+    driver_tool(tmp_path, monkeypatch, H100, H200)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+    assert [gpu.uuid for gpu in find_local_gpus()] == names
+
+
+@pytest.mark.parametrize("rows", [["No devices were found"], ["0, GPU-a, [N/A], NVIDIA H200"], []])
+def test_a_driver_that_lists_nothing_of_use(tmp_path, monkeypatch, rows):
+    driver_tool(tmp_path, monkeypatch, *rows, code=0 if rows else 9)
+    assert find_local_gpus() == ()
+
+
+# Artifacts from elsewhere
+
+
+def test_an_artifact_of_anybodys_is_held_against_the_rules_before_it_runs(request_of_honest, artifact):
+    asked = request_of_honest
+    check = partial(check_rules, problem=asked.problem, season=asked.season, target=asked.target, cases=asked.cases)
+    assert check(artifact) is None
+    claims = dataclasses.replace(artifact, manifest=dataclasses.replace(artifact.manifest, division="closed"))
+    verdict = check(claims)  # raw Triton
+    assert (verdict.kind, verdict.reason) == (Kind.POLICY_VIOLATION, "raw_triton")
+    key, kernel = next(iter(artifact.kernels.items()))
+    lazy = dataclasses.replace(kernel, facts=dataclasses.replace(kernel.facts, stores=False))
+    verdict = check(dataclasses.replace(artifact, kernels={**artifact.kernels, key: lazy}))
+    assert (verdict.kind, verdict.reason) == (Kind.POLICY_VIOLATION, "stores_nothing")

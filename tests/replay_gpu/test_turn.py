@@ -1,0 +1,61 @@
+"""Replays on one GPU take turns; processes on other GPUs do not wait for them."""
+
+import os
+import subprocess
+import sys
+
+from harness.replay.node.turn import take_turn
+
+HOLD = """
+import sys
+from pathlib import Path
+from harness.replay.node.turn import take_turn
+with take_turn(sys.argv[1], lambda: print("waiting", flush=True), Path(sys.argv[2])) as held:
+    print("held" if held else "went on", flush=True)
+    sys.stdin.read()
+"""
+
+
+def holder(gpu, folder):
+    command = [sys.executable, "-c", HOLD, gpu, str(folder)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def end(process):
+    process.stdin.close()
+    process.wait(timeout=30)
+    process.stdout.close()
+
+
+def test_the_second_waits_for_the_first(tmp_path):
+    first = holder("GPU-a", tmp_path)
+    assert first.stdout.readline() == "held\n"
+    second = holder("GPU-a", tmp_path)
+    assert second.stdout.readline() == "waiting\n"
+    other = holder("GPU-b", tmp_path)
+    assert other.stdout.readline() == "held\n"
+    end(first)
+    assert second.stdout.readline() == "held\n"
+    end(second)
+    end(other)
+
+
+def test_one_that_was_killed_holds_nobody_up(tmp_path):
+    first = holder("GPU-a", tmp_path)
+    assert first.stdout.readline() == "held\n"
+    first.kill()
+    end(first)
+    with take_turn("GPU-a", lambda: None, tmp_path) as held:
+        assert held
+
+
+def test_without_a_folder_it_goes_on(tmp_path):
+    with take_turn("GPU-a", lambda: None, tmp_path / "missing") as held:
+        assert not held
+
+
+def test_a_link_in_the_locks_place_is_not_followed(tmp_path):
+    (tmp_path / "harness-GPU-a.lock").symlink_to(tmp_path / "elsewhere")
+    with take_turn("GPU-a", lambda: None, tmp_path) as held:
+        assert not held
+    assert not os.path.lexists(tmp_path / "elsewhere")
