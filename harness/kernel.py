@@ -125,8 +125,10 @@ def parse_kernel_source(key: str, document: Any) -> KernelSource:
     if not isinstance(document, dict) or not isinstance(document.get("ttir"), str):
         raise ArtifactError("kernel: the tracer's document is not of the form {ttir, options}")
     ttir, options = document["ttir"], document.get("options")
-    if len(ttir) > MAX_TTIR_BYTES:
-        raise ArtifactError(f"kernel: its TTIR has more than {MAX_TTIR_BYTES >> 20} MiB")
+    if len(ttir) > MAX_TTIR_BYTES or not ttir.isascii():
+        raise ArtifactError(
+            f"kernel: its TTIR has more than {MAX_TTIR_BYTES >> 20} MiB, or is not ASCII as MLIR writes it"
+        )
     if not isinstance(options, dict) or len(options) > 64:
         raise ArtifactError("kernel: options must be an object")
     for name, value in options.items():
