@@ -71,10 +71,10 @@ def examine(commits: Commits, root: Path, author: Author) -> Proposal:
         of_team = change.path.count("/") >= 2
         if author.maintainer and not of_team:
             continue  # submissions/README.md, say
-        if fault := check_path(change):
-            faults.append(fault)
-        elif of_team:
-            teams.setdefault(change.path.split("/")[1], []).append(change)
+        fault = check_path(change)
+        faults += [fault] if fault else []
+        if of_team and not (fault and fault.reason == "team_name"):
+            teams.setdefault(change.path.split("/")[1], []).extend([] if fault else [change])
     if len(teams) > 1 and not author.maintainer:
         message = f"a pull request is of one team; this one changes {', '.join(sorted(teams))}"
         faults.append(Fault("several_teams", SUBMISSIONS, message))
