@@ -34,6 +34,9 @@ NO_GPU = (
 )
 MIN_KEY_CHARACTERS = 6
 
+NOT_RECORDED = "a replay by itself is not recorded"
+"""Why a replay that could be ranked is not: whoever files its record decides."""
+
 
 def find_artifact(workspace: Workspace, name: str, store: Store | None = None) -> Artifact:
     """Return the artifact in a folder, of a key (or the beginning of one), or of a record.
@@ -108,7 +111,7 @@ def run_replay(
     return replace(
         add_replay(record, replay),
         sandbox_level=str(replay.level),
-        unranked_reason=(replay.why_unranked or "a replay by itself is not recorded") if passed else None,
+        unranked_reason=(replay.why_unranked or NOT_RECORDED) if passed else None,
     )
 
 

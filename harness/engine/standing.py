@@ -74,12 +74,24 @@ def why_unranked(
     """
     if verdict.kind not in (Kind.PASSED, Kind.CHECKED, Kind.BUILT):
         return None
-    reasons = [*_of_the_request(entry, season), *_of_the_time(season, now)]
+    reasons = list(reasons_of_entry(entry, season, now))
     if verdict.kind is not Kind.PASSED or replay is None:
         reasons.append(no_replay or ON_CPU)
     else:
         reasons += _of_the_replay(entry, season, replay)
     return "; ".join(reasons) or None
+
+
+def reasons_of_entry(entry: Ranked, season: Season, now: datetime.datetime) -> Iterator[str]:
+    """Return what keeps an entry off the ranking however its replay goes.
+
+    Args:
+        entry: what was submitted.
+        season: whose rules.
+        now: when it was submitted, with a time zone.
+    """
+    yield from _of_the_request(entry, season)
+    yield from _of_the_time(season, now)
 
 
 def _of_the_request(entry: Ranked, season: Season) -> Iterator[str]:
