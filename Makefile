@@ -1,6 +1,7 @@
 # Every target sets up what it needs first: on a fresh machine `make submit PROBLEM=chunk_fwd_h` and `make test` are the
-# only commands to type. Variables: PROBLEM, TEAM, TARGET, FILE, SUITE, DIVISION, CASE, ARGS (more options), RECORD; PYTHON
-# (which Python makes the environment); TORCH_INDEX (the package index that torch comes from: a URL, "auto" or "none").
+# only commands to type. Variables: PROBLEM, TEAM, TARGET, FILE, SUITE, DIVISION, CASE, ARGS (more options), RECORD; NODE
+# and NODE_PYTHON (of dry-run: a GPU machine, and its Python that has torch); PYTHON (which Python makes the environment);
+# TORCH_INDEX (the package index that torch comes from: a URL, "auto" or "none").
 
 PYTHON ?= python3
 TORCH_INDEX ?= auto
@@ -11,7 +12,7 @@ RUN := .venv/bin/python -m
 OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
 	$(if $(SUITE),--suite '$(SUITE)') $(if $(DIVISION),--division '$(DIVISION)') $(if $(CASE),--case '$(CASE)') $(ARGS)
 
-.PHONY: help need-problem environment submit build new show board site qualify doctor lint test test-all test-gpu bench clean
+.PHONY: help need-problem environment submit dry-run build new show board site qualify doctor lint test test-all test-gpu bench clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -24,6 +25,9 @@ environment:  ## Make .venv, or bring it up to date.
 
 submit: need-problem environment  ## Check, compile and judge a submission, and put it on the board: PROBLEM, [TEAM, TARGET, FILE].
 	@$(HARNESS) submit '$(PROBLEM)' $(OPTIONS)
+
+dry-run: need-problem environment  ## Judge and time on a GPU of your own, and record nothing: PROBLEM, [NODE=user@host, NODE_PYTHON].
+	@$(HARNESS) dry-run '$(PROBLEM)' $(if $(NODE),--node='$(NODE)') $(if $(NODE_PYTHON),--python='$(NODE_PYTHON)') $(OPTIONS)
 
 build: need-problem environment  ## Compile only: PROBLEM, [TEAM, TARGET, FILE].
 	@$(HARNESS) build '$(PROBLEM)' $(OPTIONS)

@@ -18,6 +18,10 @@ from harness.errors import HarnessError
 VERBS = {
     "submit": ("harness.cli.submit", "Check, compile and judge a submission, and put it on the board."),
     "build": ("harness.cli.build", "Compile a submission for a target, without checking or recording it."),
+    "dry-run": (
+        "harness.cli.dry_run",
+        "Judge and time a submission on your own GPU, here or over ssh; record nothing.",
+    ),
     "replay": ("harness.cli.replay", "Check and time a built artifact on this machine's GPU, without recording it."),
     "board": ("harness.cli.board", "Show a problem's board, or export the whole season as a static site."),
     "show": ("harness.cli.show", "Show one record: verdict, cases, compile report, generated code."),

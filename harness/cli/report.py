@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -12,7 +12,7 @@ from harness.board.history import list_changes
 from harness.board.ranking import Board, rank
 from harness.board.reading import fell_short
 from harness.board.show import render_kernels, render_record
-from harness.board.text import seconds
+from harness.board.text import microseconds, seconds
 from harness.store import BuildRecord, KernelRecord, Record, Store, VerdictRecord
 from harness.target import load_target
 from harness.text import clean
@@ -66,3 +66,9 @@ def render_build(
     per_shape = "   ".join(f"{shape} {seconds(cost_s)}" for shape, cost_s in build.shapes.items())
     report = render_kernels(kernels, whole="harness build --json")
     return [report, Text(f"\n{cost}"), Text(per_shape, "dim"), Text(f"artifact {folder}", "dim")]
+
+
+def render_floors(floors_us: Mapping[str, float], target: str) -> list[RenderableType]:
+    """Return the least times that a target's hardware allows, a line for each benchmark."""
+    heading = Text(f"\nThe floor on {clean(target)}: no kernel can be faster", "bold")
+    return [heading, *(Text(f"  {clean(name)}  {microseconds(floor)} µs") for name, floor in floors_us.items())]

@@ -33,7 +33,10 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         help=f"Submit this file; as team {FILE_TEAM} if none is given.",
     ),
-    click.option("--target", help="The GPU to build for; by default this machine's if the season ranks it, else the season's first."),
+    click.option(
+        "--target",
+        help="The GPU to build for; by default this machine's, or the season's first.",
+    ),
     click.option(
         "--division", type=click.Choice(["closed", "open"]), help="Whose rules; the season's first division by default."
     ),

@@ -23,15 +23,21 @@ from harness.errors import WorkerError
 from harness.replay.node.pack import build_node
 from harness.spec import Season
 from harness.target import Target, load_target
+from harness.text import clean
 
 LINE_BYTES = 32 << 20
 ERROR_BYTES = 4000
+DESCRIBE_S = 120.0
 WAIT_S = 1800.0  # for other replays on the node's GPU
 _GRACE_S = 5.0
 
 
 class NodeLacksError(WorkerError):
     """The node cannot replay anything: it has no GPU, no torch, or lacks a package. Says nothing of the artifact."""
+
+
+class UnreachableError(WorkerError):
+    """The node cannot be reached, or the connection to it was lost."""
 
 
 @dataclass(frozen=True)
@@ -118,39 +124,68 @@ def find_node(target: Target, state: Path) -> list[str] | None:
     return local_node(state, gpu) if gpu is not None else None
 
 
-def run_node(command: Sequence[str], timeout_s: float) -> Iterator[dict[str, Any]]:
+def describe_gpu(command: Sequence[str]) -> LocalGpu:
+    """Ask a node what GPU it has.
+
+    Args:
+        command: starts the node's program, without arguments.
+
+    Raises:
+        NodeLacksError, UnreachableError, WorkerError: it has none, cannot be reached, or says something else.
+    """
+    for event in run_node([*command, "describe"], DESCRIBE_S, wanted="node"):
+        if event.get("event") == "node":
+            facts = event.get("machine")
+            name, capability = (facts.get("gpu"), facts.get("capability")) if isinstance(facts, dict) else (None, None)
+            if isinstance(name, str) and isinstance(capability, str):
+                major, _, minor = capability.partition(".")
+                if major.isdecimal() and minor.isdecimal() and len(capability) < 8:
+                    return LocalGpu(clean(name)[:100], (int(major), int(minor)))
+    raise WorkerError("the node's description of its GPU is not of the form: is there another version of the harness?")
+
+
+def run_node(command: Sequence[str], timeout_s: float, wanted: str = "report") -> Iterator[dict[str, Any]]:
     """Run a node's command and yield its events as they come.
 
     Args:
         command: what starts the node's program, arguments included.
         timeout_s: for all of it, beside waiting for another replay on its GPU to end.
+        wanted: the event without which it has failed.
 
     Raises:
         NodeLacksError: it cannot replay at all, and says what it lacks.
-        WorkerError: it took too long, said too much, or ended without a report; the message carries its own words.
+        UnreachableError: it cannot be reached, or the connection was lost.
+        WorkerError: it took too long, said too much, or ended without what was wanted, with its own words.
     """
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )
     lines = _Lines(process, time.monotonic() + timeout_s)
-    told, lacks, reported = "", False, False
+    failure: WorkerError | None = None
+    done = False
     try:
         for line in lines:
             event = _parse(line)
             if event.get("event") in ("waiting", "turn"):
                 lines.expect(event["event"], timeout_s)
             if event.get("event") == "error":
-                told, lacks = str(event.get("message", ""))[:ERROR_BYTES], event.get("kind") == "lacks"
-            reported = reported or event.get("event") == "report"
+                failure = _failure(event)
+            done = done or event.get("event") == wanted
             if event:
                 yield event
     finally:
-        _end(process, _GRACE_S if reported else 0)
-    if lacks:
-        raise NodeLacksError(told)
-    if not reported:
-        why = told or lines.error.decode("utf-8", "replace").strip()[-ERROR_BYTES:] or f"exit code {process.returncode}"
-        raise WorkerError(f"the GPU node ended without a report: {why}")
+        _end(process, _GRACE_S if done else 0)
+    if not done:
+        why = lines.error.decode("utf-8", "replace").strip()[-ERROR_BYTES:] or f"exit code {process.returncode}"
+        raise failure or WorkerError(f"the GPU node ended without a {wanted}: {why}")
+
+
+def _failure(event: dict[str, Any]) -> WorkerError:
+    """Return the error that a node tells of."""
+    told = str(event.get("message", ""))[:ERROR_BYTES]
+    kinds = {"lacks": NodeLacksError, "unreachable": UnreachableError}
+    kind = kinds.get(str(event.get("kind")))
+    return kind(told) if kind else WorkerError(f"the GPU node ended without a report: {told}")
 
 
 class _Lines:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from harness.artifact import Artifact
 from harness.case import Case
 from harness.engine.gpu import GpuReplay, judge_gpu_replay, run_gpu_replay
-from harness.engine.gpu_node import NodeLacksError
+from harness.engine.gpu_node import NodeLacksError, UnreachableError
 from harness.engine.progress import Event, Listener
 from harness.errors import WorkerError
 from harness.spec import Problem
@@ -30,7 +30,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class NotReplayed:
-    """There was no replay, and why: a sentence on this machine, not on the submission."""
+    """There was no replay, and why: what the node lacks. It says nothing of the submission."""
 
     why: str
 
@@ -56,6 +56,7 @@ def replay_on_gpu(
         listener: is told how it goes.
 
     Raises:
+        UnreachableError: there is no way to the node, or no longer.
         WorkerError: the node failed twice.
     """
     assert artifact.folder is not None
@@ -64,9 +65,9 @@ def replay_on_gpu(
         try:
             replay = run_gpu_replay(node, folder, problem, cases, target, call_s, listener)
         except NodeLacksError as error:
-            return NotReplayed(f"a GPU is here, and could not be used: {error}")
+            return NotReplayed(str(error))
         except WorkerError as error:
-            if last:
+            if last or isinstance(error, UnreachableError):
                 raise
             listener(Event("replay", "advance", f"once more: {str(error).splitlines()[0][:100]}"))
             continue

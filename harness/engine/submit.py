@@ -20,6 +20,7 @@ from harness.case import load_cases
 from harness.engine.build import Built, run_build
 from harness.engine.checking import CaseResult, run_check
 from harness.engine.gpu import GpuReplay, add_replay
+from harness.engine.gpu_node import NodeLacksError
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
@@ -33,6 +34,7 @@ from harness.toolchain import EVALUATOR_VERSION
 from harness.verdict import Kind, Verdict, judge_checked, judge_replay
 
 STATE_SUBMITTED, STATE_FINISHED = "submitted", "finished"
+DRY_RUN = "a dry run is not recorded"
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,31 @@ def run_submit(
     finished = _close_record(record, request, evaluation)
     store.finish(finished)
     return Submitted(finished, evaluation.built.artifact if evaluation.built else None)
+
+
+def run_dry(
+    request: BuildRequest, workspace: Workspace, listener: Listener, *, full: bool, node: Sequence[str]
+) -> Submitted:
+    """Do all that `run_submit` does with a GPU at hand, and record nothing.
+
+    Args:
+        request: what is judged, for which target.
+        workspace: where artifacts are kept.
+        listener: is told how it goes.
+        full: check benchmarks by all their programs instead of a sample.
+        node: starts the node's program, here or elsewhere.
+
+    Raises:
+        HarnessError: the node could not be used, or something of ours failed; nobody's verdict.
+    """
+    evaluation = _Evaluation()
+    evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, node=node)
+    if evaluation.no_replay:
+        raise NodeLacksError(evaluation.no_replay)
+    record = _close_record(_open_record(request), request, evaluation)
+    why = "; ".join(filter(None, (record.unranked_reason, DRY_RUN)))
+    record = replace(record, ranked=False, unranked_reason=why if record.accepted else None)
+    return Submitted(record, evaluation.built.artifact if evaluation.built else None)
 
 
 def _evaluate(
@@ -237,6 +264,7 @@ def _add_standing(record: Record, request: BuildRequest, evaluation: _Evaluation
     assert verdict is not None
     submitted = datetime.fromisoformat(record.created.replace("Z", "+00:00"))
     entry = describe_request(request)
-    why = why_unranked(entry, request.season, verdict, replay, submitted, evaluation.no_replay)
+    no_replay = f"a GPU is here, and could not be used: {evaluation.no_replay}" if evaluation.no_replay else ""
+    why = why_unranked(entry, request.season, verdict, replay, submitted, no_replay)
     passed = verdict.kind is Kind.PASSED
     return replace(record, unranked_reason=why, ranked=passed and why is None)
