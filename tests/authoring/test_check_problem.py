@@ -1,25 +1,20 @@
-"""`harness check-problem`: all faults at once, each with its file and line."""
+"""`harness check-problem`: all faults at once, each with its file and line, and what a season would cost."""
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from harness.authoring.check import check_folder
-
+from harness.qualify.examine import examine
 from tests.qualify.conftest import AFFINE
 
-TEMPLATE = Path(__file__).parents[1] / "workspace"
-ROOT = Path(__file__).parents[2]
+from .conftest import ROOT
 
 
 @pytest.fixture
-def root(tmp_path):
-    root = tmp_path / "w"
-    shutil.copytree(TEMPLATE, root)
+def root(root):
     shutil.copytree(AFFINE, root / "problems" / "affine")
     return root
 
@@ -32,8 +27,12 @@ def edit(root, name, old, new):
 
 
 def told(root, level="error"):
-    found = check_folder(root, root / "problems" / "affine")
+    found = check_folder(root, root / "problems" / "affine", examine)  # in this process: the command uses another
     return [(Path(f.file).name, f.line, f.message) for f in found if f.level == level]
+
+
+def messages(root, level="error"):
+    return [message for _, _, message in told(root, level)]
 
 
 def stands_at(root, file, line):
@@ -41,14 +40,75 @@ def stands_at(root, file, line):
     return (root / "problems" / "affine" / file).read_text().splitlines()[line - 1].strip()
 
 
-def test_faults_of_the_task_come_all_at_once_with_their_lines(root):
+def test_every_fault_of_the_task_is_told_with_its_line(root):
     edit(root, "task.yml", "precision: float32", "precision: exact")
-    edit(root, "task.yml", "{M: 4, N: 8, distribution: wide}", "{M: none, N: 8}")
     edit(root, "task.yml", "title: Scale and shift rows", "titel: Scale and shift rows")
-    found = told(root)
-    blamed = {stands_at(root, file, line) for file, line, _ in found if line}
-    assert {"precision: exact", "titel: Scale and shift rows"} <= blamed
-    assert any(message.startswith("precision: Input should be 'float32'") for _, _, message in found)
+    edit(root, "task.yml", "{M: 4, N: 8, distribution: wide}", "{M: 0, P: 8, distribution: odd}")
+    edit(root, "task.yml", "{name: x, shape: [M, N]", "{name: x, shape: [M, Q]")
+    edit(root, "task.yml", "{name: scale, shape: [M]", "{name: scale, shape: [M**2]")
+    edit(root, "task.yml", "  y: {rtol", "  z: {rtol")
+    edit(root, "task.yml", "default: normal", "default: usual")
+    edit(root, "task.yml", "{distribution: normal, gameable: true}", "{distribution: none, benchmarks: [{M: 1}]}")
+    edit(root, "task.yml", "cost: {flops: 2*M*N", "cost: {flops: 2*K*N")
+    found = {(stands_at(root, file, line) if line else "", message) for file, line, message in told(root)}
+    assert {message for _, message in found} == {
+        "title: Field required",
+        "titel: Extra inputs are not permitted (found 'Scale and shift rows')",
+        "precision: Input should be 'float32', 'tf32', 'float16', 'bfloat16' or 'fp8' (found 'exact')",
+        "tests.1.M: 0 must be at least 1 and a multiple of 1",
+        "tests.1.N: an integer is missing",
+        "tests.1.P: P is not an axis; axes are M, N",
+        "tests.1.distribution: odd is not one of normal, wide",
+        "inputs.x.shape: 'Q' uses Q, which is neither an axis nor a constant",
+        "inputs.scale.shape: 'M**2': only integers, axis names and + - * / // % ( ) may be used",
+        "tolerance: output y has none; give y or all",
+        "tolerance.z: z is not an output; outputs are y",
+        "distributions.default: must name one of normal, wide",
+        "suites.weak.distribution: none is not a distribution",
+        "suites.weak.benchmarks.0.N: an integer is missing",
+        "cost.flops: '2*K*N' uses K, which is neither an axis nor a constant",
+    }
+    lines = {message.split(":")[0]: text for text, message in found}
+    assert lines["inputs.x.shape"].startswith("- {name: x, ")
+    assert lines["tests.1.M"].startswith("- {M: 0, P: 8")
+    assert lines["distributions.default"] == "default: usual"
+    assert lines["suites.weak.distribution"].startswith("weak: {")
+    assert lines["cost.flops"].startswith("cost: {")
+    assert "reference.py and mutants.py were read, not run: mend this first" in messages(root, "warning")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("M: {description: rows}", "M: {description: rows}\n  distribution: {description: d}",
+         "axes.distribution: an axis cannot be called so: in a shape the word names the inputs' distribution"),
+        ("inputs:", "constants: {M: 3}\ninputs:", "constants.M: there is an axis M already"),
+        ("{name: offset, shape: [M]", "{name: scale, shape: [M]", "inputs: two tensors are called scale"),
+        ("{name: offset, shape: [M]", "{name: offset, shape: [M-8]",
+         "benchmarks.0: inputs.offset.shape: (0,) holds no element"),
+        ("{name: offset, shape: [M]", "{name: offset, shape: [M/3]",
+         "benchmarks.0: inputs.offset.shape: 'M/3': 8 is not divisible by 3"),
+        ("read_bytes: 4*M*N + 8*M", "read_bytes: 4*M*N//(M-4)",
+         "tests.0: cost.read_bytes: '4*M*N//(M-4)' divides by zero"),
+        ("read_bytes: 4*M*N + 8*M", "read_bytes: 4*M - 99", "tests.0: cost.read_bytes: '4*M - 99' is negative"),
+        ("  default: normal\n  normal: standard normal\n  wide: x times 10", "  default: x",
+         "distributions.default: must name one of them, and there is none"),
+        ("name: affine\n", "name: other\n", "name: 'other' differs from the folder's, 'affine'"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_together_is_told(root, old, new, message):
+    edit(root, "task.yml", old, new)
+    assert message in messages(root)
+
+
+def test_python_is_run_where_other_fields_are_at_fault(root):
+    edit(root, "task.yml", "precision: float32", "precision: exact")
+    edit(root, "task.yml", "cost: {flops: 2*M*N", "cost: {flops: 2*M*Q")
+    edit(root, "reference.py", "return (y,)", "return (y[:2],)")
+    found = messages(root)
+    assert found[0].startswith("precision: Input should be")
+    assert found[1].startswith("cost.flops: ")
+    assert found[2] == ("reference() returned y with shape (2, 8); (4, 8) is expected (distribution normal, M=4, N=8)")
 
 
 def test_faults_of_reference_and_mutants_come_together(root):
@@ -59,10 +119,84 @@ def test_faults_of_reference_and_mutants_come_together(root):
     assert [file for file, _, _ in found] == ["reference.py", "mutants.py", "mutants.py"]
     assert stands_at(root, *found[0][:2]) == "1 / 0"
     assert "generate() raised ZeroDivisionError" in found[0][2]
-    assert found[0][2].endswith("(distribution wide)")
+    assert found[0][2].endswith("(distribution wide, M=4, N=8)")
     assert found[1][2].startswith("offset_missing returned shapes (2, 8); task.yml declares (4, 8)")
     assert found[2][2].startswith("scale_of_the_first_row raised AttributeError: ")
     assert "scale.nope" in stands_at(root, *found[2][:2])
+
+
+def test_a_shape_that_only_some_tests_have_is_tried(root):
+    edit(root, "task.yml", "tests:\n", "tests:\n  - {M: 5, N: 8}\n")
+    edit(root, "reference.py", "return (y,)", "return (y[:4],)")
+    assert messages(root) == [
+        "reference() returned y with shape (4, 8); (5, 8) is expected (distribution normal, M=5, N=8)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("return x, scale, offset", "return x.double(), scale, offset",
+         "generate() returned x as float64; float32 is expected (distribution normal, M=4, N=8)"),
+        ("return x, scale, offset", "return x, torch.rand(4), offset",
+         "generate() draws other inputs for normal each time that it has the same generator: take every random number "
+         "from it, so that a seed makes a sample"),
+        ("return (y,)", "return y", "reference() returned"),
+        ("import torch", "import torhc",
+         "importing it raised ModuleNotFoundError: No module named 'torhc' at line 3: import torhc"),
+        ("def generate(shape, distribution, generator)", "def generate(shape, generator)",
+         "generate(shape, generator) is called as generate(shape, distribution, generator): give it these parameters"),
+        ("def reference(inputs, shape)", "def reference(inputs, shape, *, scale)",
+         "reference(inputs, shape, scale) is called as reference(inputs, shape): give it these parameters"),
+        ("def generate(", "def draw(", "defines no function generate(shape, distribution, generator)"),
+        ("def reference(inputs, shape):", "def reference(inputs, shape)", "not valid Python: expected ':'"),
+    ],
+)  # fmt: skip
+def test_faults_of_the_reference_are_told(root, old, new, message):
+    edit(root, "reference.py", old, new)
+    found = [(file, m) for file, _, m in told(root)]
+    assert any(file == "reference.py" and m.startswith(message) for file, m in found), found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("def compute(inputs, shape, arithmetic=FLOAT32)", "def compute(inputs, shape)",
+         "compute(inputs, shape) is called as compute(inputs, shape, arithmetic): give it these parameters"),
+        ("def compute(", "def honest(", "defines no function compute(inputs, shape, arithmetic)"),
+        ("MUTANTS = Mutants()", "OTHERS = Mutants()",
+         "defines no MUTANTS, a dict of name -> function of (inputs, shape)"),
+        ("MUTANTS.add(all_zero(compute))", "", "4 mutants; 5 is the least, even for an exercise"),
+        ("def offset_missing", "def float32", "a mutant cannot be called float32: that is the name of a precision"),
+        ("MUTANTS = Mutants()", "UNUSED = {'y': 0}\nMUTANTS = Mutants()",
+         "UNUSED names y, which is not one of x, scale, offset"),
+    ],
+)  # fmt: skip
+def test_faults_of_the_mutants_are_told(root, old, new, message):
+    edit(root, "mutants.py", old, new)
+    [(file, _, found)] = told(root)
+    assert file == "mutants.py"
+    assert found.startswith(message)
+
+
+def test_a_signature_that_takes_more_by_default_is_fine(root):
+    edit(root, "reference.py", "def generate(shape, distribution, generator)", "def generate(s, d, g, *, scale=1)")
+    edit(root, "reference.py", 'M, N = shape["M"], shape["N"]', 'M, N, distribution, generator = s["M"], s["N"], d, g')
+    assert told(root) == []
+
+
+@pytest.mark.parametrize("name", ["task.yml", "reference.py", "mutants.py"])
+def test_a_missing_file_is_told_once(root, name):
+    (root / "problems" / "affine" / name).unlink()
+    [(file, _, message)] = told(root)
+    assert file == name
+    assert message.startswith("no such file")
+
+
+def test_a_folder_with_nothing_in_it_lacks_all_three(root):
+    for path in (root / "problems" / "affine").iterdir():
+        path.unlink() if path.is_file() else shutil.rmtree(path)
+    assert [file for file, _, _ in told(root)] == ["task.yml", "reference.py", "mutants.py"]
 
 
 def test_a_yaml_that_cannot_be_read_has_a_line(root):
@@ -73,40 +207,109 @@ def test_a_yaml_that_cannot_be_read_has_a_line(root):
     assert message.startswith("not valid YAML")
 
 
+def test_a_task_that_is_no_mapping_is_told(root):
+    (root / "problems" / "affine" / "task.yml").write_text("- 1\n")
+    assert "Input should be a valid" in messages(root)[0]
+
+
 def test_what_an_organiser_would_rather_know(root):
     edit(root, "mutants.py", '    """Adds no offset."""\n', "")
+    edit(root, "mutants.py", '@MUTANTS.drops("the offset")', "@MUTANTS.add")
     edit(root, "task.yml", "  wide: x times 10", "  wide: x times 10\n  odd: as normal")
-    messages = [message for _, _, message in told(root, "warning")]
-    assert messages == [
+    edit(root, "task.yml", ", relative_l2: 1.0e-3", "")
+    edit(root, "task.yml", "write_bytes: 4*M*N", "write_bytes: 8*M*N")
+    edit(root, "reference.py", 'distribution == "wide"', 'distribution == "width"')
+    found = told(root, "warning")
+    assert [message for _, _, message in found] == [
+        "generate() draws the same inputs for wide as for normal",
         "5 mutants; a problem that is no exercise has 10 or more",
         "mutant offset_missing has no docstring that says its mistake",
+        "no mutant drops a term of the formula (MUTANTS.drops), so no term is known to count",
         "distributions.odd: no test and no suite uses it",
+        "tolerance: output y has no relative_l2, so small values pass as zeros",
+        "cost.write_bytes: 4096 at M8_N64 is not what the outputs hold, 2048: every element is written once",
         "no source: say where the mathematics is from",
+        "no such file; teams begin with a copy of the starter",
+        "does not list affine, so its results are never ranked",
         "no such file; participants read it first",
-        "no starter in submissions/starter/affine/submission.py",
-        "does not list affine, so nobody can submit to it",
+    ]
+    assert stands_at(root, *found[2][:2]).startswith("def offset_missing")
+
+
+def test_a_cost_that_counts_bytes_twice_is_told(root):
+    edit(root, "task.yml", "read_bytes: 4*M*N + 8*M", "read_bytes: 8*M*N")
+    assert (
+        "cost.read_bytes: 4096 at M8_N64 is more than the inputs hold, 2112: count each byte once, or honest kernels "
+        "will be IMPLAUSIBLE" in messages(root, "warning")
+    )
+
+
+README = """# affine
+
+## Tolerance
+
+| output | rtol | atol | relative L2 |
+|---|---|---|---|
+| `y` | 0.001 | {atol} | 0.001 |
+
+## Inputs
+
+`normal`
+
+## {qualification}
+
+`offset_missing`
+"""
+
+
+def test_what_the_readme_lacks(root):
+    path = root / "problems" / "affine" / "README.md"
+    path.write_text(README.format(atol="1", qualification="Qualification"))
+    found = [(line, message) for file, line, message in told(root, "warning") if file == "README.md"]
+    rest = "scale_of_the_first_row, first_call_again, input_returned, all_zero"
+    assert found == [
+        (3, "has another tolerance for output `y`; the row is | `y` | 0.001 | 0.001 | 0.001 |"),
+        (9, "does not mention the distribution `wide`"),
+        (13, f"the table of qualification lacks {rest}: print it by harness qualify affine --markdown"),
+    ]
+    path.write_text(README.format(atol="0.001", qualification="Others").replace("`y`", "y"))
+    found = [(line, message) for file, line, message in told(root, "warning") if file == "README.md"]
+    assert found == [
+        (None, "has no section `## Qualification`"),
+        (3, "does not state the tolerance for output `y`; the row is | `y` | 0.001 | 0.001 | 0.001 |"),
+        (9, "does not mention the distribution `wide`"),
     ]
 
 
-def run(root, *arguments):
-    command = [sys.executable, "-m", "harness", "check-problem", *arguments]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+def test_a_season_at_fault_is_told_with_its_line(root):
+    path = root / "shapes.yaml"
+    path.write_text(path.read_text().replace("targets: [b200, h200]", "targets: [b300]"))
+    assert ("shapes.yaml", 4, "season.targets.0: unknown target 'b300'; one of b200, h200, h100") in [
+        (file, line, message.split(", a")[0]) for file, line, message in told(root, "warning")
+    ]
 
 
-def test_the_command(root):
-    fine = run(root, "affine", "--json")
-    assert fine.returncode == 0
-    assert json.loads(fine.stdout)["errors"] == 0
+def test_the_command(root, harness):
+    fine = harness("check-problem", "affine", "--json", "--submissions", "10")
+    document = json.loads(fine.stdout)
+    assert (fine.returncode, document["errors"], document["submissions"]) == (0, 0, 10)
+    assert [stage["name"] for stage in document["estimate"]["stages"]] == ["build", "check", "GPU"]
     edit(root, "task.yml", "precision: float32", "precision: exact")
-    faulty = run(root, "affine")
+    faulty = harness("check-problem", "affine")
     assert faulty.returncode == 1
     assert faulty.stdout.startswith("problems/affine/task.yml:15: error: precision: Input should be 'float32', 'tf32'")
     assert "1 error" in faulty.stdout
-    unknown = run(root, "afine")
+    assert "A submission costs" not in faulty.stdout
+    edit(root, "task.yml", "precision: exact", "precision: float32")
+    edit(root, "mutants.py", "MUTANTS = Mutants()", "import os\nprint('so far')\nos._exit(7)\nMUTANTS = Mutants()")
+    crashed = harness("check-problem", "affine")
+    assert crashed.returncode == 1
+    assert "running the folder's Python failed: the qualification of affine ended with code 7: so far" in crashed.stdout
+    unknown = harness("check-problem", "afine")
     assert unknown.returncode == 2
     assert "problems/afine: no such folder; it is named as the problem is, not by an alias" in unknown.stderr
 
 
 @pytest.mark.parametrize("name", ["chunk_fwd_h", "fp8_quant"])
 def test_our_own_problems_have_nothing_to_mend(name):
-    assert check_folder(ROOT, ROOT / "problems" / name) == ()
+    assert check_folder(ROOT, ROOT / "problems" / name, examine) == ()

@@ -7,6 +7,7 @@ import pytest
 from harness.authoring.check import check_folder
 from harness.authoring.scaffold import begin_problem
 from harness.errors import UsageError
+from harness.qualify.examine import examine
 from harness.spec import find_problem
 from tests.qualify.conftest import qualify_here
 
@@ -21,10 +22,11 @@ def test_it_loads_and_qualifies_as_it_is(root):
     assert sum(candidate.mutant for candidate in result.measured.candidates) >= 10
 
 
-def test_all_that_there_is_to_mend_is_to_open_it(root):
+def test_all_that_is_left_to_do_is_the_table_and_the_season(root):
     begin_problem(root, "draft")
-    [found] = check_folder(root, root / "problems" / "draft")
-    assert (found.level, found.file) == ("warning", "shapes.yaml")
+    opened, tabled = check_folder(root, root / "problems" / "draft", examine)
+    assert opened.message == "does not list draft, so its results are never ranked"
+    assert tabled.message == "holds no table of qualification yet: print it by harness qualify draft --markdown"
 
 
 def test_it_is_written_in_the_repositorys_style(root):
@@ -46,7 +48,12 @@ def test_the_command_says_what_to_do_next(root, harness):
         "submissions/starter/draft/submission.py",
     ]
     assert all((root / file).is_file() for file in files.split())
-    for told in ("harness check-problem draft", "harness submit draft", "harness qualify draft", "draft: {points: 100}"):
+    for told in (
+        "harness check-problem draft",
+        "harness submit draft",
+        "harness qualify draft",
+        "draft: {points: 100}",
+    ):
         assert told in advice
     again = harness("new-problem", "draft", "--json")
     assert again.returncode == 2
