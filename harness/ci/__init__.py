@@ -5,7 +5,8 @@
     its report             `report` is the form; `markdown`, `annotations` and `commands` show it
     the answer (trusted)   `github` and `api_commits` read the pull request anew, `archive` and `report` the gate's word
                            as hostile data; `answer` decides and posts
-    after a merge          `merged` says what is to be built, `filing` whose records are believed
+    after a merge          `merged` says what is to be built, `filing` whose records are believed, `records_branch`
+                           keeps them
     changes to the season  `season_changes`
 
 Verbs are in `cli/ci`; workflows call them and hold no logic of their own.

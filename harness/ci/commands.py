@@ -34,7 +34,7 @@ def error_command(message: str, *, path: str = "", line: int = 0, title: str = "
     """
     properties = {"file": shown(path) if path else "", "line": str(line) if path and line > 0 else "", "title": title}
     stated = ",".join(f"{name}={_escape(value, ':,')}" for name, value in properties.items() if value)
-    return f"::error{' ' if stated else ''}{stated}::{_escape(clean(message, lines=True)[:MAX_MESSAGE])}"
+    return f"::error{' ' if stated else ''}{stated}::{_escape(inert(message)[:MAX_MESSAGE])}"
 
 
 def _escape(text: str, also: str = "") -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.cli.output import print_json, print_renderable
 from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.board.site import SeasonFacts
 
 
 @click.command()
@@ -61,17 +65,23 @@ def command(
     return 0
 
 
-def _export(folder: Path, workspace: Workspace) -> int:
-    from harness.board.site import SeasonFacts, export_site
+def season_facts(root: Path) -> SeasonFacts:
+    """Return what the site says of the season."""
+    from harness.board.site import SeasonFacts
     from harness.spec import find_problem, load_season
-    from harness.store import open_store
     from harness.target import load_target, target_names
 
-    spec = load_season(workspace.root)
-    titles = {name: find_problem(workspace.root, name).title for name in spec.problems}
+    spec = load_season(root)
+    titles = {name: find_problem(root, name).title for name in spec.problems}
     deadlines = dict.fromkeys(titles, spec.closes.isoformat()) if spec.closes else {}
     noise = {name: target.noise for name in target_names() if (target := load_target(name)).noise is not None}
-    season = SeasonFacts(spec.title, titles, deadlines, noise)
-    files = export_site(open_store(workspace.database).records(), folder, season)
+    return SeasonFacts(spec.title, titles, deadlines, noise)
+
+
+def _export(folder: Path, workspace: Workspace) -> int:
+    from harness.board.site import export_site
+    from harness.store import open_store
+
+    files = export_site(open_store(workspace.database).records(), folder, season_facts(workspace.root))
     print(f"{len(files)} files written: open {folder / 'index.html'}", file=sys.stderr)
     return 0

@@ -1,0 +1,99 @@
+"""A report as Markdown, as annotations and in the log: nothing of the author's is more than text."""
+
+import pytest
+
+from harness.ci.annotations import list_marks
+from harness.ci.change import Fault
+from harness.ci.commands import error_command, inert
+from harness.ci.markdown import MAX_MARKDOWN, block, code, headline, plain_headline, render_markdown
+from harness.ci.report import Check, Report
+from tests.ci.hostile import TEXTS, hostile_record
+from tests.ci.rendering import assert_harmless, render
+from tests.store.samples import checked, incorrect
+
+CHECK = Check("acme", "chunk_fwd_h", "chunk_fwd_h", "b200")
+
+
+def is_command(line):
+    """As GitHub's runner reads a log: the new form at the beginning of a line, the old one anywhere."""
+    return line.lstrip().startswith("::") or "##[" in line
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts_stay_texts(text):
+    report = Report("1" * 40, (CHECK,), (hostile_record(text),))
+    page = assert_harmless(render_markdown(report))
+    assert "INCORRECT" in " ".join(page.code)
+    faults = Report("1" * 40, (), (), (text,), (Fault("outside", text, text), Fault("x", "a", text)))
+    assert_harmless(render_markdown(faults))
+    assert_harmless(code(text))
+    assert_harmless(block(text))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts_give_no_commands(text):
+    lines = inert(text).splitlines()
+    assert not any(map(is_command, lines))
+    told = error_command(text, path=f"a,b:{text}", line=3, title="x:y,z")
+    (line,) = told.splitlines()
+    assert line.startswith("::error file=a%2Cb%3A")
+    head, _, message = line[len("::error ") :].partition("::")
+    assert head.endswith(",line=3,title=x%3Ay%2Cz")
+    assert "::" not in head
+    assert not any(is_command(part) for part in message.splitlines())
+
+
+def test_a_text_can_be_read_as_it_was():
+    assert "".join(render(code("a_b*c <d> `e` | f")).code) == "a_b*c <d> `e` | f"
+    assert "".join(render(block("x < y &amp; z\n\n# no title")).code).strip() == "x < y &amp; z\n\n# no title"
+
+
+def test_the_report_is_the_terminals(capsys):
+    from harness.board.show import render_record
+    from harness.cli.output import print_renderable
+
+    record = incorrect("acme")
+    print_renderable(render_record(record))
+    shown = "".join(render(render_markdown(Report("1" * 40, (CHECK,), (record,)))).code)
+    assert capsys.readouterr().out.strip() in shown
+
+
+def test_markdown_fits_where_it_goes():
+    checks = tuple(Check("acme", "chunk_fwd_h", "chunk_fwd_h", target) for target in ("b200", "h200", "h100"))
+    records = tuple(hostile_record("<&" * 7000, target=check.target) for check in checks)
+    markdown = render_markdown(Report("1" * 40, checks, records))
+    assert len(markdown) < MAX_MARKDOWN < 65_535
+    assert_harmless(markdown)
+
+
+@pytest.mark.parametrize(
+    ("report", "told"),
+    [
+        (Report("1", faults=(Fault("x", "a", "b"),)), "**Not taken**: 1 thing to mend. Nothing was run."),
+        (Report("1"), "**Nothing to check**: no submission is changed."),
+        (Report("1", removed=("submissions/acme/a",)), "**Nothing to check**: submissions are removed"),
+        (Report("1", (CHECK,)), "**Not finished**: 1 of 1 checks were not done."),
+        (Report("1", (CHECK,), (checked("acme"),)), "**Checked**: right on a CPU and compiled in budget."),
+        (Report("1", (CHECK,), (incorrect("acme"),)), "**Fell short**: 1 of 1 checks. What to do is below."),
+    ],
+)
+def test_what_came_of_it_is_the_first_sentence(report, told):
+    assert headline(report).startswith(told)
+    assert render_markdown(report).startswith(told)
+    assert plain_headline(report) == headline(report).replace("**", "")
+
+
+def test_our_own_faults_are_told_as_ours():
+    ours = incorrect("acme")
+    ours = type(ours)(**{**vars(ours), "verdict": type(ours.verdict)("HARNESS_ERROR", "engine")})
+    assert "counts against nobody" in headline(Report("1", (CHECK,), (ours,)))
+
+
+def test_marks_are_on_the_line_that_fell_short_once_for_all_targets():
+    other = Check("acme", "chunk_fwd_h", "chunk_fwd_h", "h200")
+    report = Report("1", (CHECK, other), (incorrect("acme"), incorrect("acme", target="h200")))
+    (mark,) = list_marks(report)
+    assert (mark.path, mark.line) == ("submissions/acme/chunk_fwd_h/submission.py", 41)
+    assert mark.title == "INCORRECT (b200, h200)"
+    assert mark.message.startswith("Output h differs from the second chunk on")
+    assert list_marks(Report("1", (CHECK,), (checked("acme"),))) == ()
