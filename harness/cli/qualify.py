@@ -13,36 +13,51 @@ from harness.cli.output import print_json, print_renderable
 from harness.engine.workspace import find_workspace
 
 if TYPE_CHECKING:
+    from harness.engine.workspace import Workspace
+    from harness.qualify.asked import SuiteRequest
     from harness.qualify.conditions import Qualification, SuiteResult
+    from harness.qualify.margins import Margin
     from harness.qualify.measurements import Candidate, Cell
-    from harness.spec import Problem
+    from harness.spec import Problem, Season
 
 
 @click.command()
 @click.argument("problems", metavar="[PROBLEM]...", nargs=-1)
 @click.option("--suite", help="Only this suite; it then decides, whether it ranks or not.")
+@click.option("--kernels/--no-kernels", default=True, help="Try the problem's Helion kernels too.  [default: kernels]")
 @click.option(
     "--seeds", type=click.IntRange(2), default=4, show_default=True, help="Inputs per case for honest variants."
 )
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the tables for the problem's README.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(problems: tuple[str, ...], suite: str | None, seeds: int, as_markdown: bool, as_json: bool) -> int:
+def command(
+    problems: tuple[str, ...], suite: str | None, kernels: bool, seeds: int, as_markdown: bool, as_json: bool
+) -> int:
     """Try honest variants and mutants on PROBLEM, or on every problem of the season.
 
-    Honest ones must pass everywhere, and every mutant must be refused somewhere in every suite that ranks. Exits with 1
-    if not, and says what is missing.
+    Honest ones must pass everywhere, and every mutant must be refused somewhere in every suite that ranks or may. Those
+    that kernels.yml makes of the starter are submitted as Helion kernels too, and replayed on this machine's GPU if the
+    season ranks on it. Exits with 1 if anything is missing, and says what.
     """
-    from harness.case import load_cases, suite_names
+    from harness.case import DEFAULT_SUITE, suite_names
+    from harness.qualify.asked import ask_suite
     from harness.spec import find_problem, load_season
 
-    root = find_workspace(Path.cwd()).root
-    found = [find_problem(root, name) for name in problems or load_season(root).problems]
-    for problem in found if suite else ():
-        load_cases(problem, str(suite))  # an unknown suite is told before anything runs
+    workspace = find_workspace(Path.cwd())
+    season = load_season(workspace.root)
+    found = [find_problem(workspace.root, name) for name in problems or season.problems]
+    ranking = {name: entry.suites for name, entry in season.problems.items()}
+    asked = {
+        p.name: [ask_suite(p, name, ranking.get(p.name, (DEFAULT_SUITE,))) for name in suites]
+        for p in found
+        for suites in [(suite,) if suite else suite_names(p)]
+    }  # an unknown suite is told before anything runs
     results = []
     for problem in found:
-        suites = (suite,) if suite else suite_names(problem)
-        results.append(_qualify(problem, suites, seeds, quiet=as_json))
+        result = _qualify(problem, asked[problem.name], seeds, quiet=as_json)
+        if kernels:
+            result = _add_kernels(result, problem, suite or DEFAULT_SUITE, workspace, season, quiet=as_json)
+        results.append(result)
         if as_markdown:
             from harness.qualify.table import markdown
 
@@ -55,7 +70,7 @@ def command(problems: tuple[str, ...], suite: str | None, seeds: int, as_markdow
     return 0 if all(result.qualified for result in results) else 1
 
 
-def _qualify(problem: Problem, suites: tuple[str, ...], seeds: int, *, quiet: bool) -> Qualification:
+def _qualify(problem: Problem, suites: list[SuiteRequest], seeds: int, *, quiet: bool) -> Qualification:
     from harness.cli.progress import show_progress
     from harness.engine.progress import Event
     from harness.qualify.process import qualify
@@ -69,6 +84,28 @@ def _qualify(problem: Problem, suites: tuple[str, ...], seeds: int, *, quiet: bo
         )
 
 
+def _add_kernels(
+    result: Qualification, problem: Problem, suite: str, workspace: Workspace, season: Season, *, quiet: bool
+) -> Qualification:
+    """Submit the problem's Helion kernels, and add what became of them."""
+    from harness.cli.progress import show_progress
+    from harness.engine.progress import Event
+    from harness.engine.qualifying import Course, try_kernels
+    from harness.sandbox import best_level
+    from harness.toolchain import check_toolchain
+
+    course = Course.here(workspace, season, best_level().level, check_toolchain())
+    with show_progress(quiet=quiet) as listener:
+        trials = try_kernels(
+            course,
+            problem,
+            result.measured.candidates,
+            suite,
+            lambda step, done, total: listener(Event("qualify", "advance", f"{problem.name} {step}", done, total)),
+        )
+    return dataclasses.replace(result, kernels=trials)
+
+
 def _document(result: Qualification) -> dict[str, Any]:
     from harness.store.codec import encode
 
@@ -76,7 +113,7 @@ def _document(result: Qualification) -> dict[str, Any]:
     suites = [
         {
             "suite": suite.measured.suite,
-            "ranks": suite.measured.ranks,
+            "standing": suite.measured.standing,
             "faults": [encode(fault) for fault in suite.faults],
             "trials": [encode(trial) for trial in suite.measured.trials],
             "without_mutants": list(suite.measured.without_mutants),
@@ -84,7 +121,13 @@ def _document(result: Qualification) -> dict[str, Any]:
         for suite in result.suites
     ]
     facts = encode(dataclasses.replace(measured, suites=()))
-    return {"qualified": result.qualified, **facts, "suites": suites}
+    return {
+        "qualified": result.qualified,
+        **facts,
+        "suites": suites,
+        "kernels": [encode(trial) for trial in result.kernels],
+        "kernel_faults": [encode(fault) for fault in result.kernel_faults],
+    }
 
 
 def _render(result: Qualification) -> list[Any]:
@@ -95,13 +138,36 @@ def _render(result: Qualification) -> list[Any]:
     mutants = sum(candidate.mutant for candidate in measured.candidates)
     facts = f"  {measured.problem} · version {measured.version} · precision {measured.precision} · {mutants} mutants"
     parts: list[Any] = [Text.assemble((word, style), facts)]
-    decide = [suite.measured.ranks for suite in result.suites]
     for suite in result.suites:
-        parts += _render_suite(suite, result, told=suite.measured.ranks or not any(decide))
+        parts += _render_suite(suite, result, told=suite in result.deciding)
     parts.append(
         Text("Numbers are the largest error over its tolerance, ✗ is refused; 0 is less than 0.01.", "dim"),
     )
-    return parts
+    parts += [Text(f"{margin.output}: {{{margin.written()}}}", "dim") for margin in _margins(result)]
+    return parts + _render_kernels(result)
+
+
+def _margins(result: Qualification) -> tuple[Margin, ...]:
+    """The margins in the first suite, for task.yml."""
+    from harness.qualify.margins import measure_margins
+
+    return measure_margins(result.suites[0].measured, result.measured)
+
+
+def _render_kernels(result: Qualification) -> list[Any]:
+    """What became of the Helion kernels, and the faults among them."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    if not result.kernels:
+        return []
+    table = Table("kernel", "replayed on", "verdict", "", box=box.SIMPLE, padding=(0, 1, 0, 0))
+    for trial in result.kernels:
+        style = "green" if trial.as_expected else "bold red"
+        table.add_row(trial.kernel, trial.device, Text(trial.verdict, style), f"{trial.reason} {trial.case}".strip())
+    faults = [Text(f"  • {fault.message}", "red") for fault in result.kernel_faults]
+    return [Text("\nAs Helion kernels, submitted like anybody's"), table, *faults]
 
 
 def _render_suite(suite: SuiteResult, result: Qualification, *, told: bool) -> list[Any]:

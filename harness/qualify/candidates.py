@@ -106,6 +106,14 @@ def load_roster(problem: Problem) -> Roster:
     )
 
 
+def declared(tensor: torch.Tensor, index: Index | None) -> torch.Tensor:
+    """Return which elements of a tensor mutants.py declares to be of no account, as a mask."""
+    mask = torch.zeros(tensor.shape, dtype=torch.bool)
+    if index is not None:
+        mask[index] = True
+    return mask
+
+
 def _variants(problem: Problem) -> tuple[Candidate, ...]:
     """The precisions from float32 down to the one that must fail."""
     least, too_low = LIMITS[problem.precision]

@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from harness.qualify.asked import RANKS
+from harness.qualify.kernels import KernelTrial, kernel_faults
+from harness.qualify.margins import margin_faults
 from harness.qualify.measurements import (
     ACCEPT,
     REFUSE,
@@ -25,7 +28,7 @@ class Fault:
     """A condition that a suite does not meet.
 
     Attributes:
-        condition: which: "honest", "precision", "mutant", "term", "reference", "influence".
+        condition: which: "honest", "precision", "mutant", "term", "reference", "influence", "margin", "kernel".
         subject: the candidate, term or tensor.
         message: what was seen and what to do.
     """
@@ -50,16 +53,32 @@ class SuiteResult:
 
 @dataclass(frozen=True)
 class Qualification:
-    """A problem's measurements and what follows."""
+    """A problem's measurements and what follows.
+
+    Attributes:
+        measured: what was measured.
+        suites: its suites with their faults.
+        kernels: what became of its Helion kernels, where they were tried.
+    """
 
     measured: Measurements
     suites: tuple[SuiteResult, ...]
+    kernels: tuple[KernelTrial, ...] = ()
+
+    @property
+    def deciding(self) -> tuple[SuiteResult, ...]:
+        """The suites that count: those that rank or may, or all if none of them does."""
+        return tuple(result for result in self.suites if result.measured.counts) or self.suites
+
+    @property
+    def kernel_faults(self) -> tuple[Fault, ...]:
+        """What is wrong with its Helion kernels."""
+        return tuple(Fault("kernel", name, message) for name, message in kernel_faults(self.kernels))
 
     @property
     def qualified(self) -> bool:
-        """Whether every suite that counts is without fault: those that rank, or all if none of them does."""
-        ranking = [result for result in self.suites if result.measured.ranks] or list(self.suites)
-        return not any(result.faults for result in ranking)
+        """Whether every suite that counts is without fault, and every Helion kernel came out as it must."""
+        return not any(result.faults for result in self.deciding) and not self.kernel_faults
 
 
 def judge_measurements(measured: Measurements) -> Qualification:
@@ -76,9 +95,15 @@ def find_faults(suite: SuiteMeasurements, measured: Measurements) -> tuple[Fault
         *_reference_faults(suite),
         *(fault for c in tried if c.expected == ACCEPT for fault in _honest_faults(c, suite, measured)),
         *(_accepted(c, suite, table[c.name]) for c in tried if c.expected == REFUSE and _passes(table[c.name])),
-        *(fault for c in tried if c.drops for fault in _term_faults(c, suite, table[c.name])),
+        *(fault for c in tried if c.drops for fault in _term_faults(c, suite, measured)),
         *(_silence_fault(silence, suite) for silence in suite.silences),
+        *(Fault("margin", name, told) for name, told in _margin_faults(suite, measured)),
     )
+
+
+def _margin_faults(suite: SuiteMeasurements, measured: Measurements) -> Iterator[tuple[str, str]]:
+    """What task.yml says wrongly of the margins: those of the suites that rank."""
+    return margin_faults(suite, measured) if suite.standing == RANKS else iter(())
 
 
 def _reference_faults(suite: SuiteMeasurements) -> Iterator[Fault]:
@@ -88,12 +113,9 @@ def _reference_faults(suite: SuiteMeasurements) -> Iterator[Fault]:
                 f"reference output {found.output} holds {found.not_finite} NaN or infinite elements in {found.case}"
             )
             yield Fault("reference", found.output, f"{message}: choose inputs that stay finite")
-    varying = {(found.output, found.distribution) for found in suite.ranges if not found.constant}
-    every = dict.fromkeys((found.output, found.distribution) for found in suite.ranges)
-    for output, distribution in every:
-        if (output, distribution) not in varying:
-            message = f"reference output {output} is constant in every case of {distribution}"
-            yield Fault("reference", output, f"{message}: a kernel need not read its inputs to pass there")
+    for output, case in dict.fromkeys((found.output, found.case) for found in suite.ranges if found.constant):
+        message = f"reference output {output} is constant in {case}"
+        yield Fault("reference", output, f"{message}: a kernel need not read its inputs to pass there")
 
 
 def _honest_faults(candidate: Candidate, suite: SuiteMeasurements, measured: Measurements) -> Iterator[Fault]:
@@ -130,15 +152,20 @@ def _accepted(candidate: Candidate, suite: SuiteMeasurements, row: dict[str, Cel
     return Fault("precision", candidate.name, message)
 
 
-def _term_faults(candidate: Candidate, suite: SuiteMeasurements, row: dict[str, Cell]) -> Iterator[Fault]:
-    distribution, cell = max(row.items(), key=lambda item: item[1].error)
-    if cell.error <= TERM_MARGIN:
-        yield Fault(
-            "term",
-            str(candidate.drops),
-            f"leaving out {candidate.drops} ({candidate.name}) costs {describe_error(cell.error)} the tolerance "
-            f"at most in suite {suite.suite} ({distribution}); it must cost more than {TERM_MARGIN:g} times somewhere",
-        )
+def _term_faults(candidate: Candidate, suite: SuiteMeasurements, measured: Measurements) -> Iterator[Fault]:
+    """A term must count in every output that it enters: where leaving it out changes more than float32's rounding."""
+    for number, facts in enumerate(measured.outputs):
+        errors = [(t.by_output[number], t.distribution) for t in suite.trials if t.candidate == candidate.name]
+        rounding = max((t.by_output[number] for t in suite.trials if t.candidate == "float32"), default=0.0)
+        worst, distribution = max(errors)
+        if rounding < worst <= TERM_MARGIN:
+            yield Fault(
+                "term",
+                str(candidate.drops),
+                f"leaving out {candidate.drops} ({candidate.name}) costs output {facts.name} "
+                f"{describe_error(worst)} the tolerance at most in suite {suite.suite} ({distribution}); "
+                f"it must cost more than {TERM_MARGIN:g} times somewhere",
+            )
 
 
 def _silence_fault(silence: Silence, suite: SuiteMeasurements) -> Fault:

@@ -3,21 +3,21 @@
 Measured on one shape of a suite, under all of the suite's distributions, since an element may count in one of them
 only. An input element counts if changing it by its tensor's root mean square moves some output beyond its tolerance, to
 first order: one backward pass through the reference gives that for all elements at once, with outputs weighted by
-random signs over their tolerances. What the gradient does not show (or all, where the reference has none) is changed in
-earnest, block by block; then a block counts as a whole. An output element counts if it varies between inputs by more
+random signs over their tolerances. The weakest of them are changed in earnest, one by one, and the gradient is believed
+of those that are stronger than one which moved an output. All others (every one, where the reference has no gradient)
+are changed block by block; then a block counts as a whole. An output element counts if it varies between inputs by more
 than its tolerance.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import torch
 
-from harness.case import Case
-from harness.qualify.candidates import Index, Roster
+from harness.qualify.asked import Shape
+from harness.qualify.candidates import Roster, declared
 from harness.qualify.measurements import Silence
 from harness.replay.asked import Problem, TensorSpec
 from harness.replay.inputs import Request, Sample, make_sample
@@ -28,24 +28,24 @@ BLOCKS = 64  # per input tensor and sample
 SAMPLES = 12  # over all distributions: fewer would leave outputs equal by chance
 
 
-def measure_influence(reference: Reference, roster: Roster, cases: Sequence[Case]) -> tuple[Silence, ...]:
+def measure_influence(
+    reference: Reference, roster: Roster, shape: Shape, distributions: Sequence[str]
+) -> tuple[Silence, ...]:
     """Return the elements that do nothing though they should, or something though they should not.
 
     Raises:
         SpecError: reference.py is at fault.
     """
-    shape = _choose_shape(cases)
-    distributions = dict.fromkeys(case.distribution for case in cases)
     seeds = max(2, -(-SAMPLES // len(distributions)))
     requests = [Request(shape, distribution, seed) for distribution in distributions for seed in range(seeds)]
     samples = [make_sample(reference, request) for request in requests]
     problem = roster.problem
     given = [spec for spec in problem.inputs if not spec.buffer]
-    unused = [_declared(t, roster.unused.get(s.name)) for s, t in zip(given, _given(problem, samples[0]), strict=True)]
+    unused = [declared(t, roster.unused.get(s.name)) for s, t in zip(given, _given(problem, samples[0]), strict=True)]
     live = _find_live_inputs(reference, samples, unused)
     inputs = zip(given, live, unused, strict=True)
     moving = [_varies(problem, number, samples) for number in range(len(problem.outputs))]
-    fixed = [_declared(t, roster.fixed.get(s.name)) for s, t in zip(problem.outputs, moving, strict=True)]
+    fixed = [declared(t, roster.fixed.get(s.name)) for s, t in zip(problem.outputs, moving, strict=True)]
     outputs = zip(problem.outputs, moving, fixed, strict=True)
     return (
         *(found for spec, counts, idle in inputs for found in _silences(problem, shape, spec, "input", counts, idle)),
@@ -53,35 +53,46 @@ def measure_influence(reference: Reference, roster: Roster, cases: Sequence[Case
     )
 
 
-def _choose_shape(cases: Sequence[Case]) -> tuple[tuple[str, int], ...]:
-    """The test shape that most distributions use; of several, the last in the list."""
-    tests = [case for case in cases if case.role == "test"] or list(cases)
-    counts = Counter(case.shape for case in tests)
-    most = max(counts.values())
-    return [shape for shape, count in counts.items() if count == most][-1]
-
-
-def _declared(tensor: torch.Tensor, index: Index | None) -> torch.Tensor:
-    """The elements that mutants.py declares to be of no account, as a mask."""
-    mask = torch.zeros(tensor.shape, dtype=torch.bool)
-    if index is not None:
-        mask[index] = True
-    return mask
-
-
 def _find_live_inputs(
     reference: Reference, samples: Sequence[Sample], unused: Sequence[torch.Tensor]
 ) -> list[torch.Tensor]:
     """For each input that is no buffer, which elements influence an output in any sample."""
-    live = [torch.zeros_like(mask) for mask in unused]
-    for sample in samples:
-        for known, found in zip(live, _find_by_gradient(reference, sample), strict=True):
-            known |= found
+    strongest = [torch.zeros(mask.shape, dtype=torch.float64) for mask in unused]
+    where = [torch.zeros(mask.shape, dtype=torch.int64) for mask in unused]
+    for number, sample in enumerate(samples):
+        for known, place_, found in zip(strongest, where, _find_strengths(reference, sample), strict=True):
+            place_[found > known] = number
+            torch.maximum(known, found, out=known)
+    pairs = enumerate(zip(strongest, where, strict=True))
+    live = [_confirm(reference, samples, number, strength, at) for number, (strength, at) in pairs]
     for sample in samples:
         if all(bool((known | idle).all()) for known, idle in zip(live, unused, strict=True)):
             break
         for number, (known, idle) in enumerate(zip(live, unused, strict=True)):
             known |= _find_by_change(reference, sample, number, ~known & ~idle)
+    return live
+
+
+def _confirm(
+    reference: Reference, samples: Sequence[Sample], number: int, strength: torch.Tensor, where: torch.Tensor
+) -> torch.Tensor:
+    """Which elements of an input the gradient shows rightly: the weakest that moves an output, and all stronger ones.
+
+    Each is changed by itself, in the sample where it is strongest; the weakest is found by bisection.
+    """
+    order = strength.flatten().argsort()
+    order = order[strength.flatten()[order] > 1]
+    silent, moving = -1, len(order)
+    middle = 0  # mostly even the weakest moves an output
+    while moving - silent > 1:
+        position = order[middle]
+        if _moves(reference, samples[int(where.flatten()[position])], number, position[None]):
+            moving = middle
+        else:
+            silent = middle
+        middle = (silent + moving) // 2
+    live = torch.zeros(strength.shape, dtype=torch.bool)
+    live.view(-1)[order[moving:]] = True
     return live
 
 
@@ -94,8 +105,8 @@ def _bound(problem: Problem, number: int, expected: torch.Tensor) -> torch.Tenso
     return expected.abs() * tolerance.rtol + max(tolerance.atol, torch.finfo(torch.float64).tiny)
 
 
-def _find_by_gradient(reference: Reference, sample: Sample) -> Iterator[torch.Tensor]:
-    """Which elements move an output to first order; none where the reference cannot be differentiated."""
+def _find_strengths(reference: Reference, sample: Sample) -> Iterator[torch.Tensor]:
+    """By how many tolerances each element moves the outputs to first order; 0 where there is no derivative."""
     given = [t.double().requires_grad_() if t.is_floating_point() else t for t in _given(reference.problem, sample)]
     variables = [tensor for tensor in given if tensor.requires_grad]
     found: Sequence[torch.Tensor | None] = [None] * len(variables)
@@ -105,9 +116,9 @@ def _find_by_gradient(reference: Reference, sample: Sample) -> Iterator[torch.Te
     for tensor in given:
         gradient = next(gradients) if tensor.requires_grad else None
         if gradient is None:
-            yield torch.zeros(tensor.shape, dtype=torch.bool)
+            yield torch.zeros(tensor.shape, dtype=torch.float64)
         else:
-            yield gradient.abs() * tensor.detach().square().mean().sqrt() > 1
+            yield gradient.abs() * tensor.detach().square().mean().sqrt()
 
 
 def _weigh(reference: Reference, sample: Sample, inputs: Tensors) -> torch.Tensor:
@@ -153,14 +164,14 @@ def _varies(problem: Problem, number: int, samples: Sequence[Sample]) -> torch.T
 
 def _silences(
     problem: Problem,
-    shape: tuple[tuple[str, int], ...],
+    shape: Shape,
     spec: TensorSpec,
     kind: str,
     counts: torch.Tensor,
-    declared: torch.Tensor,
+    excused: torch.Tensor,
 ) -> Iterator[Silence]:
     """What is silent and not declared so, and what is declared so and is not silent."""
-    for name, wrong in ((kind, ~counts & ~declared), ("declared", counts & declared)):
+    for name, wrong in ((kind, ~counts & ~excused), ("declared", counts & excused)):
         if bool(wrong.any()):
             index = tuple(int(i) for i in wrong.nonzero()[0])
             first = place(spec.name, axis_labels(problem, spec, dict(shape)), index)

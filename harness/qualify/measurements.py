@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.qualify.asked import NEVER_RANKS
+
 ACCEPT, REFUSE, EITHER = "accept", "refuse", "either"
 
 
@@ -41,6 +43,7 @@ class Trial:
         seeds: how many inputs were tried.
         refused: how many of them were refused.
         error: the largest error over its tolerance; infinite where something was not finite or not written.
+        by_output: the same for each output, in order.
         reason: the judge's reason of the first refusal.
     """
 
@@ -50,6 +53,7 @@ class Trial:
     seeds: int
     refused: int
     error: float
+    by_output: tuple[float, ...]
     reason: str | None = None
 
 
@@ -61,7 +65,7 @@ class OutputRange:
         case: the case's id.
         distribution: its distribution.
         output: the output's name.
-        constant: whether every element has the same value.
+        constant: whether every element has the same value, but for those that mutants.py declares fixed.
         not_finite: how many elements are NaN or infinite where the problem does not allow it.
     """
 
@@ -100,7 +104,7 @@ class SuiteMeasurements:
 
     Attributes:
         suite: its name.
-        ranks: whether it ranks: it is not marked as gameable.
+        standing: as `asked.SuiteRequest` has it.
         trials: one per candidate and case.
         ranges: one per case and output.
         silences: what does not depend on what.
@@ -108,11 +112,30 @@ class SuiteMeasurements:
     """
 
     suite: str
-    ranks: bool
+    standing: str
     trials: tuple[Trial, ...]
     ranges: tuple[OutputRange, ...]
     silences: tuple[Silence, ...]
     without_mutants: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether the problem's qualification depends on it: it ranks, or may."""
+        return self.standing != NEVER_RANKS
+
+
+@dataclass(frozen=True)
+class OutputFacts:
+    """What task.yml says of an output's tolerance.
+
+    Attributes:
+        name: the output's.
+        accepted, refused: the margins as written; None if they are not.
+    """
+
+    name: str
+    accepted: float | None = None
+    refused: float | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +148,7 @@ class Measurements:
         precision: what task.yml calls its precision.
         seeds: how many inputs per case honest variants had; mutants had `mutant_seeds`.
         mutant_seeds: as said.
+        outputs: the problem's outputs.
         candidates: honest variants, then mutants.
         suites: the suites.
     """
@@ -134,6 +158,7 @@ class Measurements:
     precision: str
     seeds: int
     mutant_seeds: int
+    outputs: tuple[OutputFacts, ...]
     candidates: tuple[Candidate, ...]
     suites: tuple[SuiteMeasurements, ...]
 

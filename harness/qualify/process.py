@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import harness
 from harness.errors import SpecError, WorkerError
+from harness.qualify.asked import SuiteRequest, encode_suites
 from harness.qualify.conditions import Qualification, judge_measurements
 from harness.qualify.measurements import Measurements
 from harness.spec import Problem
@@ -28,12 +29,12 @@ _PACKAGE_ROOT = Path(harness.__file__).resolve().parent.parent
 _STDERR_BYTES = 4000
 
 
-def qualify(problem: Problem, suites: Sequence[str], seeds: int, progress: Progress) -> Qualification:
+def qualify(problem: Problem, suites: Sequence[SuiteRequest], seeds: int, progress: Progress) -> Qualification:
     """Try a problem's variants and mutants on suites, and judge what was seen.
 
     Args:
         problem: the problem.
-        suites: names of its suites.
+        suites: the suites to try, with their cases.
         seeds: how many inputs per case honest variants get.
         progress: is told of each step: what it is, how many are done, of how many.
 
@@ -41,7 +42,7 @@ def qualify(problem: Problem, suites: Sequence[str], seeds: int, progress: Progr
         SpecError: the problem's Python is at fault.
         WorkerError: the child ended without a message.
     """
-    message = run_child("harness.qualify", problem, (str(seeds), *suites), progress)
+    message = run_child("harness.qualify", problem, (str(seeds), encode_suites(suites)), progress)
     return judge_measurements(decode(Measurements, message["measurements"]))
 
 

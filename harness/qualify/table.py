@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from harness.qualify.conditions import Qualification, SuiteResult
+from harness.qualify.kernels import KernelTrial
+from harness.qualify.margins import measure_margins
 from harness.qualify.measurements import EITHER, REFUSE, Candidate, Cell, Measurements, tabulate
 
 REFUSED = "✗"
@@ -47,12 +50,18 @@ def expectation(candidate: Candidate) -> str:
 
 
 def markdown(qualification: Qualification) -> str:
-    """Return what was seen as Markdown, for a problem's README: a sentence per suite, and one table of all."""
+    """Return what was seen as Markdown, for a problem's README: a sentence per suite, and one table of all.
+
+    The table has a column for each distribution, from the first suite that has it.
+    """
     measured = qualification.measured
     sentences = [f"- Suite `{result.measured.suite}` {summary(result)}" for result in qualification.suites]
-    columns = [name for result in qualification.suites for name in distributions(result)]
-    found = [{candidate.name: cells for candidate, cells in rows(r, measured)} for r in qualification.suites]
-    lines = [_markdown_row(c, [cell for table in found for cell in table[c.name]]) for c in measured.candidates]
+    found: dict[str, dict[str, Cell | None]] = {}
+    for result in reversed(qualification.suites):
+        for number, name in enumerate(distributions(result)):
+            found[name] = {candidate.name: cells[number] for candidate, cells in rows(result, measured)}
+    columns = list(dict.fromkeys(name for result in qualification.suites for name in distributions(result)))
+    lines = [_markdown_row(c, [found[name].get(c.name) for name in columns]) for c in measured.candidates]
     return "\n".join(
         [
             f"`harness qualify {measured.problem}` tries the honest kernel in several precisions, and kernels that are",
@@ -65,8 +74,32 @@ def markdown(qualification: Qualification) -> str:
             "|---" * (len(columns) + 2) + "|",
             *lines,
             "",
+            *_markdown_margins(qualification),
+            *_markdown_kernels(qualification.kernels),
         ]
     )
+
+
+def _markdown_margins(qualification: Qualification) -> list[str]:
+    """The room on both sides of each tolerance, in the first suite."""
+    margins = measure_margins(qualification.suites[0].measured, qualification.measured)
+    rows_ = [
+        f"| `{m.output}` | {_short(m.accepted)} ({m.accepted_by}, `{m.accepted_in}`) "
+        f"| {_short(m.refused)} ({m.refused_by}, `{m.refused_in}`) |"
+        for m in margins
+    ]
+    head = ["| output | largest error of an honest kernel | smallest that gives a wrong one away |", "|---|---|---|"]
+    return ["In units of the tolerance, each output has this room on both sides:", "", *head, *rows_, ""]
+
+
+def _markdown_kernels(trials: Sequence[KernelTrial]) -> list[str]:
+    if not trials:
+        return []
+    rows_ = [
+        f"| `{t.kernel}` | {t.device} | {t.verdict} | {f'{t.reason} in `{t.case}`' if t.case else ''} |" for t in trials
+    ]
+    told = "As Helion kernels ([kernels.yml](kernels.yml)), submitted like anybody's, tests only:"
+    return [told, "", "| kernel | replayed on | verdict | |", "|---|---|---|---|", *rows_, ""]
 
 
 def _markdown_row(candidate: Candidate, cells: list[Cell | None]) -> str:
@@ -80,7 +113,7 @@ def _markdown_row(candidate: Candidate, cells: list[Cell | None]) -> str:
 
 def summary(result: SuiteResult) -> str:
     """Return in a sentence what became of a suite."""
-    rank = "ranks" if result.measured.ranks else "never ranks"
+    rank = result.measured.standing
     if not result.faults:
         return f"{rank}; every mutant is refused and every condition met."
     passing = result.passing_mutants

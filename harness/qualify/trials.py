@@ -8,23 +8,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 
-from harness.case import Case, load_cases
-from harness.qualify.candidates import Roster
+from harness.case import Case
+from harness.qualify.asked import SuiteRequest, main_shape
+from harness.qualify.candidates import Roster, declared
 from harness.qualify.influence import measure_influence
-from harness.qualify.measurements import EITHER, Candidate, OutputRange, SuiteMeasurements, Trial
+from harness.qualify.measurements import (
+    EITHER,
+    Candidate,
+    Measurements,
+    OutputFacts,
+    OutputRange,
+    Silence,
+    SuiteMeasurements,
+    Trial,
+)
 from harness.replay.inputs import Received, Request, Sample, make_sample
-from harness.replay.judgement import Judgement
+from harness.replay.judgement import Judgement, OutputReport
 from harness.replay.reference import Reference
 from harness.replay.ruling import rule
 from harness.spec import Problem
 
 MUTANT_SEEDS = 2
 LARGE_ELEMENTS = 4_000_000  # of all inputs and outputs: above, mutants are left out and honest variants run once
-ROLES = ("test", "benchmark")
 
 Tell = Callable[[str], None]
 
@@ -39,6 +48,8 @@ class Workbench:
         not_finite: the outputs whose reference may hold NaN or infinity.
         seeds: how many inputs per case honest variants get.
         tell: is told what is tried next.
+        tried: what became of the cases so far: suites share them.
+        silent: what was found silent at a shape, under which distributions.
     """
 
     roster: Roster
@@ -46,6 +57,8 @@ class Workbench:
     not_finite: frozenset[str]
     seeds: int
     tell: Tell
+    tried: dict[Case, tuple[list[Trial], list[OutputRange]]] = field(default_factory=dict)
+    silent: dict[object, tuple[Silence, ...]] = field(default_factory=dict)
 
     @classmethod
     def make(cls, roster: Roster, reference: Reference, seeds: int, tell: Tell) -> Workbench:
@@ -59,40 +72,60 @@ class Workbench:
         return self.roster.problem
 
 
-def measure_suite(bench: Workbench, suite: str, roles: Sequence[str] = ROLES) -> SuiteMeasurements:
-    """Try every candidate on every case of a suite, and measure what depends on what.
-
-    Args:
-        bench: what to work with.
-        suite: the suite's name.
-        roles: which cases to try: tests, benchmarks or both.
+def measure(bench: Workbench, suites: Sequence[SuiteRequest]) -> Measurements:
+    """Try every candidate on every case of some suites, and measure what depends on what.
 
     Raises:
         SpecError: reference.py or mutants.py is at fault.
     """
-    cases = tuple(case for case in load_cases(bench.problem, suite) if case.role in roles)
-    trials: list[Trial] = []
-    ranges: list[OutputRange] = []
-    for case in cases:
-        bench.tell(f"{suite}: {case.id}")
-        made, held = _try_case(bench, case)
-        trials += made
-        ranges += held
-    bench.tell(f"{suite}: what depends on what")
-    finite = not any(found.not_finite for found in ranges)
-    return SuiteMeasurements(
-        suite,
-        ranks=suite not in bench.problem.suites or not bench.problem.suites[suite].gameable,
-        trials=tuple(trials),
-        ranges=tuple(ranges),
-        silences=measure_influence(bench.reference, bench.roster, cases) if finite else (),
-        without_mutants=tuple(case.id for case in cases if _is_large(bench.problem, case)),
+    problem = bench.problem
+    tolerances = [(spec.name, problem.tolerance_of(spec.name)) for spec in problem.outputs]
+    return Measurements(
+        problem.name,
+        problem.version,
+        problem.precision,
+        bench.seeds,
+        MUTANT_SEEDS,
+        outputs=tuple(OutputFacts(name, t.accepted, t.refused) for name, t in tolerances),
+        candidates=bench.roster.candidates,
+        suites=tuple(_measure_suite(bench, suite) for suite in suites),
     )
 
 
-def count_steps(problem: Problem, suite: str) -> int:
-    """Return how often `measure_suite` tells of something."""
-    return len(load_cases(problem, suite)) + 1
+def _measure_suite(bench: Workbench, suite: SuiteRequest) -> SuiteMeasurements:
+    trials: list[Trial] = []
+    ranges: list[OutputRange] = []
+    for case in suite.cases:
+        bench.tell(f"{suite.name}: {case.id}")
+        if case not in bench.tried:
+            bench.tried[case] = _try_case(bench, case)
+        made, held = bench.tried[case]
+        trials += made
+        ranges += held
+    bench.tell(f"{suite.name}: what depends on what")
+    finite = not any(found.not_finite for found in ranges)
+    return SuiteMeasurements(
+        suite.name,
+        suite.standing,
+        trials=tuple(trials),
+        ranges=tuple(ranges),
+        silences=_find_silences(bench, suite.cases) if finite else (),
+        without_mutants=tuple(case.id for case in suite.cases if _is_large(bench.problem, case)),
+    )
+
+
+def _find_silences(bench: Workbench, cases: Sequence[Case]) -> tuple[Silence, ...]:
+    """Measure what depends on what at the suite's main shape, unless another suite had the same."""
+    shape, distributions = main_shape(cases), tuple(dict.fromkeys(case.distribution for case in cases))
+    if (shape, distributions) not in bench.silent:
+        found = measure_influence(bench.reference, bench.roster, shape, distributions)
+        bench.silent[shape, distributions] = found
+    return bench.silent[shape, distributions]
+
+
+def count_steps(suite: SuiteRequest) -> int:
+    """Return how often a suite's measurement tells of something."""
+    return len(suite.cases) + 1
 
 
 def _try_case(bench: Workbench, case: Case) -> tuple[list[Trial], list[OutputRange]]:
@@ -122,35 +155,36 @@ def _judge(bench: Workbench, candidate: Candidate, sample: Sample) -> Judgement:
 
 
 def _add(before: Trial | None, case: Case, candidate: Candidate, judgement: Judgement, problem: Problem) -> Trial:
-    trial = before or Trial(case.id, case.distribution, candidate.name, seeds=0, refused=0, error=0.0)
+    none = (0.0,) * len(problem.outputs)
+    trial = before or Trial(case.id, case.distribution, candidate.name, seeds=0, refused=0, error=0.0, by_output=none)
+    errors = tuple(map(max, trial.by_output, (_error(report, problem) for report in judgement.outputs)))
     return replace(
         trial,
         seeds=trial.seeds + 1,
         refused=trial.refused + (not judgement.passed),
-        error=max(trial.error, _error(judgement, problem)),
+        error=max(errors),
+        by_output=errors,
         reason=trial.reason or judgement.reason,
     )
 
 
-def _error(judgement: Judgement, problem: Problem) -> float:
-    """The largest error of any output in units of its tolerance, elementwise or by the relative L2 norm."""
-    largest = 0.0
-    for report in judgement.outputs:
-        cap = problem.tolerance_of(report.name).relative_l2
-        relative = report.relative_l2 / cap if cap is not None and report.relative_l2 is not None else 0.0
-        unfinished = math.inf if report.not_finite_elements else 0.0
-        largest = max(largest, report.worst_over_tolerance, relative, unfinished)
-    return largest
+def _error(report: OutputReport, problem: Problem) -> float:
+    """The error of an output in units of its tolerance, the larger of the elementwise and the relative one."""
+    cap = problem.tolerance_of(report.name).relative_l2
+    relative = report.relative_l2 / cap if cap is not None and report.relative_l2 is not None else 0.0
+    unfinished = math.inf if report.not_finite_elements else 0.0
+    return max(report.worst_over_tolerance, relative, unfinished)
 
 
 def _ranges(bench: Workbench, case: Case, sample: Sample) -> Iterator[OutputRange]:
     for spec, tensor in zip(bench.problem.outputs, sample.expected, strict=True):
         allowed = spec.name in bench.not_finite
+        varying = tensor[~declared(tensor, bench.roster.fixed.get(spec.name))]
         yield OutputRange(
             case.id,
             case.distribution,
             spec.name,
-            constant=bool(tensor.min() == tensor.max()),
+            constant=bool(varying.numel() and varying.min() == varying.max()),
             not_finite=0 if allowed else int((~torch.isfinite(tensor)).sum()),
         )
 

@@ -94,6 +94,6 @@ def _one_hot_in_time(B: int, D: int, S: int, generator: torch.Generator) -> torc
 
 
 def _impulses(B: int, D: int, S: int, apart: int, generator: torch.Generator) -> torch.Tensor:
-    """x: (B, D, S), a 1 every `apart` steps from a random one on, so that each channel's filter stands between zeros."""
+    """x: (B, D, S), a 1 every `apart` steps from a random one on: each channel's filter between zeros."""
     first = torch.randint(apart, (B, D, 1), generator=generator, device=generator.device)
     return (torch.arange(S, device=generator.device) % apart == first).float()

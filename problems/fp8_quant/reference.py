@@ -23,6 +23,7 @@ import torch
 
 LARGEST = 448.0  # of FP8 E4M3
 LIMITS = (448.0, 240.0, 57344.0)  # the largest values of E4M3, of its other form (FNUZ), and of E5M2
+FACTORS = {"normal": 1.0, "hackathon-2026": 1.0, "large": 1e4, "tiny": 1e-6}  # of distributions that only scale
 EPS = 1e-10  # keeps the scale of an all-zero group above zero
 
 
@@ -39,36 +40,35 @@ def generate(shape: Mapping[str, int], distribution: str, generator: torch.Gener
     """
     tokens, hidden, group = shape["tokens"], shape["hidden"], shape["group"]
     x = _normal((tokens, hidden // group, group), generator)
+    x = x * FACTORS[distribution] if distribution in FACTORS else _shape(x, distribution, generator)
+    return (x.reshape(tokens, hidden),)
+
+
+def _shape(x: torch.Tensor, distribution: str, generator: torch.Generator) -> torch.Tensor:
+    """Turn standard normal groups (tokens, groups, group) into those of a distribution."""
     match distribution:
-        case "normal" | "hackathon-2026":
-            pass
-        case "large":
-            x = x * 1e4
-        case "tiny":
-            x = x * 1e-6
         case "shifted":
-            x = x + 5
+            return x + 5
         case "negative":
-            x = -x.abs()
+            return -x.abs()
         case "outliers":
-            x = torch.where(_uniform(tuple(x.shape), generator) < 0.01, x * 1000, x)
-        case "one_hot":
-            x = _keep_one_per_group(x, generator)
-        case "zero_groups":
-            x = _clear_every_third_group(x)
-        case "below_eps":
-            x = x * 10 ** (-14 + 7 * _uniform((tokens, hidden // group, 1), generator))
+            return torch.where(_uniform(tuple(x.shape), generator) < 0.01, x * 1000, x)
         case "channels":
-            x = x * torch.where(_uniform((1, hidden // group, group), generator) < 0.01, 300, 1)
+            return x * torch.where(_uniform((1, *x.shape[1:]), generator) < 0.01, 300, 1)
+        case "one_hot":
+            return _keep_one_per_group(x, generator)
+        case "zero_groups":
+            return _clear_every_third_group(x)
         case "denormals":
-            x = torch.where(_every_second_group(x), _denormals(tuple(x.shape), generator), x)
+            return torch.where(_every_second_group(x), _denormals(tuple(x.shape), generator), x)
+        case "below_eps":
+            return x * 10 ** (-14 + 7 * _uniform((*x.shape[:2], 1), generator))
         case "at_limit":
             limits = torch.tensor(LIMITS, device=x.device)
-            chosen = torch.randint(len(LIMITS), (tokens, hidden // group, 1), generator=generator, device=x.device)
-            x = x / x.abs().amax(2, keepdim=True) * limits[chosen]
+            chosen = torch.randint(len(LIMITS), (*x.shape[:2], 1), generator=generator, device=x.device)
+            return x / x.abs().amax(2, keepdim=True) * limits[chosen]
         case _:
             raise ValueError(f"fp8_quant has no distribution {distribution!r}")
-    return (x.reshape(tokens, hidden),)
 
 
 def reference(inputs: tuple[torch.Tensor, ...], shape: Mapping[str, int]) -> tuple[torch.Tensor, ...]:

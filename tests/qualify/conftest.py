@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from harness.qualify.asked import ROLES, ask_suite
 from harness.qualify.candidates import load_roster
 from harness.qualify.conditions import Qualification, judge_measurements
-from harness.qualify.measurements import Measurements
-from harness.qualify.trials import MUTANT_SEEDS, ROLES, Workbench, measure_suite
+from harness.qualify.trials import MUTANT_SEEDS, Workbench, measure
 from harness.replay.reference import load_reference
 from harness.spec import load_problem
 
@@ -33,9 +33,7 @@ def qualify_here(folder: Path, suites: Sequence[str] = ("default",), roles: Sequ
     problem = load_problem(folder)
     roster = load_roster(problem)
     bench = Workbench.make(roster, load_reference(problem), MUTANT_SEEDS, lambda step: None)
-    found = tuple(measure_suite(bench, suite, roles) for suite in suites)
-    facts = (problem.name, problem.version, problem.precision, MUTANT_SEEDS, MUTANT_SEEDS)
-    return judge_measurements(Measurements(*facts, roster.candidates, found))
+    return judge_measurements(measure(bench, [ask_suite(problem, suite, roles=roles) for suite in suites]))
 
 
 @pytest.fixture
