@@ -7,6 +7,7 @@ submission's code runs in the same process as the tracer. A line that is not one
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from harness.sandbox import Exit, Job, Level, Limits, Mount, python_mounts, start, visible, visible_scratch
+from harness.engine.workspace import disk_error
+from harness.sandbox import HOST_DISK, Exit, Job, Level, Limits, Mount, python_mounts, start, visible, visible_scratch
 
 MEMORY_BYTES = 8 << 30
 PROCESSES = 256
@@ -66,8 +68,15 @@ class WorkerJob:
         return self.job.wait()
 
     def wait(self) -> Exit:
-        """Wait for the end."""
-        return self.job.wait()
+        """Wait for the end.
+
+        Raises:
+            HarnessError: the machine's disk is full, by no doing of the worker's.
+        """
+        end = self.job.wait()
+        if end.limit == HOST_DISK:
+            raise disk_error(OSError(errno.ENOSPC, ""), self.scratch)
+        return end
 
 
 def start_worker(

@@ -14,13 +14,14 @@ process and give up its rights; `strict` (bubblewrap) and `seccomp` say which; `
 `output`; `probe` says what a machine lacks.
 """
 
-from harness.sandbox.contract import Exit, Level, LevelReport, Limits, Mount, visible, visible_scratch
+from harness.sandbox.contract import HOST_DISK, Exit, Level, LevelReport, Limits, Mount, visible, visible_scratch
 from harness.sandbox.interpreter import python_mounts
 from harness.sandbox.job import Job, run, start
 from harness.sandbox.probe import best_level, find_missing, probe_levels, why_not
 from harness.sandbox.results import read_result, remove_tree
 
 __all__ = [
+    "HOST_DISK",
     "Exit",
     "Job",
     "Level",

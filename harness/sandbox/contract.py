@@ -11,6 +11,8 @@ from pathlib import Path
 
 MIB = 1 << 20
 SCRATCH = "/scratch"
+HOST_DISK = "host_disk"
+"""The limit of a process that was stopped because the machine's disk is full, by no doing of its own."""
 
 
 class Level(str, Enum):
@@ -90,8 +92,8 @@ class Exit:
     Attributes:
         code: its exit status, None if a signal ended it.
         signal: the signal that ended it, None if it exited. Claimed by the process: exit(137) reads as signal 9.
-        limit: "wall", "cpu", "memory", "output" or "disk" if that limit ended it, or the reason given to
-            `Job.stop`; None if it ended by itself.
+        limit: "wall", "cpu", "memory", "output" or "disk" if that limit ended it, `HOST_DISK`, or the reason
+            given to `Job.stop`; None if it ended by itself.
         cpu_s: CPU seconds of the whole process tree.
         wall_s: seconds from start to end.
         stderr: the end of its standard error, cleaned.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from harness.sandbox.contract import Exit, Handed, Level, Limits, Mount
+from harness.sandbox.contract import HOST_DISK, Exit, Handed, Level, Limits, Mount
 from harness.sandbox.meter import Meter, folder_bytes, free_bytes
 from harness.sandbox.output import Output
 from harness.sandbox.results import remove_tree
@@ -25,6 +25,7 @@ _POLL_S = 0.05
 _WATCH_SHARE = 10  # watching takes at most a tenth of a core, however much there is to measure
 _CHUNK_BYTES = 1 << 16
 _LOW_DISK_BYTES = 1 << 30
+_NO_DISK_BYTES = 64 << 20
 _KILL_S = 5.0
 
 
@@ -88,7 +89,6 @@ class Job:
         self._limits = limits
         self._meter = Meter(spawned.process.pid, MEMORY_FOLDERS if spawned.level is Level.STRICT else ())
         self._started_s = time.monotonic()
-        self._free_bytes = free_bytes(scratch)
         self._peak_bytes = 0
         self._cpu_s = 0.0
         self._lock = threading.Lock()
@@ -152,6 +152,8 @@ class Job:
                     self._check_limits()
                     spent_s = time.monotonic() - began_s
                     next_check_s = began_s + max(_POLL_S, spent_s * _WATCH_SHARE)
+        if free_bytes(self._scratch) < _NO_DISK_BYTES:  # what it wrote since the last look may have failed
+            self.stop(HOST_DISK)
 
     def _read(self, selector: selectors.BaseSelector, end: int) -> bool:
         """Wait for output, take it in; tell whether the process has ended."""
@@ -189,16 +191,21 @@ class Job:
             self.stop("cpu")
         elif usage.memory_bytes > limits.memory_bytes and self._meter.shared_memory_bytes() > limits.memory_bytes:
             self.stop("memory")
-        elif self._disk_is_full():
-            self.stop("disk")
+        elif full := self._full_disk():
+            self.stop(full)
 
-    def _disk_is_full(self) -> bool:
+    def _full_disk(self) -> str | None:
+        """Say whose share of the disk is used up: the job's own, or the machine's by somebody else."""
         most = self._limits.scratch_bytes
-        if folder_bytes(self._scratch, most) > most:
-            return True
+        used = folder_bytes(self._scratch, most)
+        if used > most:
+            return "disk"
+        if free_bytes(self._scratch) > _LOW_DISK_BYTES:
+            return None
         # Files that were deleted but are still open have no name to measure.
-        free = free_bytes(self._scratch)
-        return free < _LOW_DISK_BYTES and self._free_bytes - free > most
+        if used + self._meter.nameless_bytes(self._scratch) > most:
+            return "disk"
+        return HOST_DISK if free_bytes(self._scratch) < _NO_DISK_BYTES else None
 
     def _reap(self) -> None:
         process = self._spawned.process

@@ -89,6 +89,7 @@ _BY_NAME: dict[str, tuple[int | None, int | None]] = {
     "kill": (62, 129),
     "tkill": (200, 130),
     "tgkill": (234, 131),
+    "rt_sigaction": (13, 134),
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
     "pidfd_send_signal": (424, 424),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from harness.engine import tracing
-from harness.errors import ArtifactError, SubmissionError, WorkerError
+from harness.engine.worker import WorkerJob
+from harness.errors import ArtifactError, HarnessError, SubmissionError, WorkerError
 from harness.plan import Argument, LaunchStep, OpStep, Plan, Tensor, TensorMeta, parse_plan
 from harness.policy import check_plan
 from harness.policy.operators import _OPERATORS, Role
+from harness.sandbox import HOST_DISK, Exit
 from harness.submission import MAX_MAIN_BYTES, load_submission
 from tests.core.test_assemble import COPY, assemble
 from tests.core.test_plan_format import document
@@ -131,3 +134,9 @@ def test_a_source_that_would_fill_the_parsers_memory_is_not_read(tmp_path: Path)
     path.write_text("x = [" + "a," * (MAX_MAIN_BYTES // 2) + "]")
     with pytest.raises(SubmissionError, match="262,144 are allowed"):
         load_submission(path, "acme")
+
+
+def test_a_disk_that_others_filled_is_our_fault(tmp_path: Path) -> None:
+    job = SimpleNamespace(wait=lambda: Exit(0, None, HOST_DISK, 1.0, 1.0, "No space left on device", 0))
+    with pytest.raises(HarnessError, match="the disk is full at .*: free some space"):
+        WorkerJob(job, tmp_path).wait()

@@ -46,6 +46,12 @@ def test_stopped(carry: Carry, what: str, limit: str, limits: dict[str, object])
         assert outcome.exit.cpu_s < 3 * float(str(limits["cpu_s"])) + 0.5  # stopped soon after
 
 
+def test_nobody_can_ignore_the_end_of_children_and_their_cpu_time(carry: Carry) -> None:
+    outcome = greedy(carry, "ignore_ended_children")
+    assert outcome.output == "20"  # 0 if the call had been heard: they would be gone, and their time with them
+    assert outcome.exit.cpu_s >= 0.6
+
+
 def test_process_limit(carry: Carry) -> None:
     outcome = greedy(carry, "count_forks", processes=20)
     assert 10 <= int(outcome.output) <= 20

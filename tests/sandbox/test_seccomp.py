@@ -61,6 +61,10 @@ def machine(request: pytest.FixtureRequest) -> str:
         ("ioctl", (0, 0x5401), "allow"),
         ("fchmod", (3, 0o4755), errno.EPERM),
         ("io_uring_setup", (), errno.EPERM),
+        ("rt_sigaction", (17, 0x7FFF_0000_1000), 0),
+        ("rt_sigaction", (17, 0x1_0000_0000), 0),  # a pointer whose low half is 0
+        ("rt_sigaction", (17, 0, 0x7FFF_0000_1000), "allow"),  # only asks
+        ("rt_sigaction", (2, 0x7FFF_0000_1000), "allow"),
     ],
 )
 def test_common_rules(machine: str, level: Level, name: str, arguments: tuple[int, ...], result: int | str) -> None:

@@ -5,6 +5,7 @@ A submission shares its process with the tracer, so that whatever the tracer wri
 """
 
 import dataclasses
+import hashlib
 import json
 import sys
 
@@ -85,6 +86,22 @@ def forge_ttir(change):
                 changed = dataclasses.replace(kernel, ttir=change(kernel.ttir))
                 key = kernel_key(changed.ttir, changed.options)
                 self._launches.kernels[key], steps[index] = changed, dataclasses.replace(step, kernel=key)
+        real(self, dataclasses.replace(plan, steps=tuple(steps)))
+
+    session.Session._write = write
+
+
+def forge_source(change):
+    """Have `change` edit the Triton source that CPU replay executes; its name is made to fit."""
+    real = session.Session._write
+
+    def write(self, plan):
+        steps = list(plan.steps)
+        for index, step in enumerate(steps):
+            if isinstance(step, LaunchStep):
+                text = change(self._launches.sources[step.source])
+                digest = hashlib.sha256(text.encode()).hexdigest()
+                self._launches.sources[digest], steps[index] = text, dataclasses.replace(step, source=digest)
         real(self, dataclasses.replace(plan, steps=tuple(steps)))
 
     session.Session._write = write

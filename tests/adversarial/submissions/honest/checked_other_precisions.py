@@ -1,0 +1,19 @@
+"""A detour through double precision and back: casts, all of them timed."""
+# expected: CHECKED checked
+
+import helion
+import helion.language as hl
+import torch
+
+
+@helion.kernel(config=helion.Config(block_sizes=[4, 16]), static_shapes=True)
+def scale(x: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
+    y = torch.empty_like(x)
+    for rows, columns in hl.tile(x.shape):
+        y[rows, columns] = x[rows, columns] * s[rows][:, None]
+    return y
+
+
+def custom_kernel(data):
+    x, s = data
+    return scale(x.double(), s.to(torch.float64)).float()

@@ -1,0 +1,18 @@
+"""A persistent kernel: few programs that loop, looks like leaving work out."""
+# expected: CHECKED checked
+
+import helion
+import helion.language as hl
+import torch
+
+
+@helion.kernel(config=helion.Config(block_sizes=[1, 16], pid_type="persistent_interleaved"), static_shapes=True)
+def scale(x: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
+    y = torch.empty_like(x)
+    for rows, columns in hl.tile(x.shape):
+        y[rows, columns] = x[rows, columns] * s[rows][:, None]
+    return y
+
+
+def custom_kernel(data):
+    return scale(*data)

@@ -1,0 +1,1 @@
+raise SystemExit("sitecustomize.py of the submission was imported")

@@ -1,0 +1,1 @@
+raise SystemExit("torch.py of the submission was imported")
