@@ -11,6 +11,7 @@ import click
 
 from harness.cli.output import print_json, print_renderable
 from harness.cli.request import Options, resolve, submission_options
+from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from harness.engine.request import BuildRequest
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 @click.option("--node", help="A GPU machine to replay on: user@host, or a name of your ssh configuration.")
 @click.option("--python", default="python3", show_default=True, help="The Python on the node that has torch.")
 @click.option("--ssh-config", type=click.Path(path_type=Path, exists=True), help="Another ssh configuration.")
+@click.option("--on-cpu", is_flag=True, help="Check on the node's CPUs, without times; it needs Triton and no GPU.")
 @click.option("--full", is_flag=True, help="Check benchmarks by all their programs on the CPU, not a sample.")
-def command(node: str | None, python: str, ssh_config: Path | None, full: bool, **values: Any) -> int:
+def command(node: str | None, python: str, ssh_config: Path | None, on_cpu: bool, full: bool, **values: Any) -> int:
     """Judge and time the submission for PROBLEM as a ranked run would, and record nothing.
 
     With --node it is built here for that machine's GPU, sent there over ssh and replayed; without, on this machine's
@@ -35,9 +37,15 @@ def command(node: str | None, python: str, ssh_config: Path | None, full: bool, 
     if node is not None:
         from harness.engine.ssh_node import ssh_node
 
-        way = ssh_node(node, python=python, config=ssh_config)  # before anything else: a bad name costs nothing
+        way = ssh_node(node, python=python, config=ssh_config, on_cpu=on_cpu)  # a bad name costs nothing
+    elif on_cpu:
+        raise UsageError("--on-cpu needs --node: `harness submit` checks on this machine's CPUs")
     workspace, request = resolve(options)
-    if way is not None:
+    if way is None:
+        from harness.engine.gpu_node import find_node
+
+        way = find_node(request.target, workspace.state)
+    elif not on_cpu:
         from harness.engine.dry_run import find_node_target
         from harness.target import load_target
 
@@ -45,16 +53,14 @@ def command(node: str | None, python: str, ssh_config: Path | None, full: bool, 
         target = find_node_target(way, str(node), wanted, request.season)
         request = dataclasses.replace(request, target=target)
         print(f"note: {node} has {target.title}: building for {target.name}", file=sys.stderr)
-    else:
-        from harness.engine.gpu_node import find_node
-
-        way = find_node(request.target, workspace.state)
     if way is None:
         return _compile_only(request, workspace, options)
-    return _replay(request, workspace, options, way, full=full)
+    return _replay(request, workspace, options, way, full=full, on_cpu=on_cpu)
 
 
-def _replay(request: BuildRequest, workspace: Workspace, options: Options, node: list[str], *, full: bool) -> int:
+def _replay(
+    request: BuildRequest, workspace: Workspace, options: Options, node: list[str], *, full: bool, on_cpu: bool
+) -> int:
     from harness.board.history import list_changes
     from harness.board.show import render_record
     from harness.cli.progress import show_progress
@@ -63,7 +69,7 @@ def _replay(request: BuildRequest, workspace: Workspace, options: Options, node:
     from harness.verdict import Kind
 
     with show_progress(quiet=options.as_json) as listener:
-        record = run_dry(request, workspace, listener, full=full, node=node).record
+        record = run_dry(request, workspace, listener, full=full, node=node, on_cpu=on_cpu).record
     if options.as_json:
         print_json(encode_record(record))
     else:

@@ -111,7 +111,8 @@ def run_gpu_replay(
         timeout_s = START_S + CALLS_PER_CASE * call_s * len(cases)
         report = _follow([*command, *arguments], asked, timeout_s, listener)
     passed = sum(case.status == "passed" for case in report.cases)
-    listener(Event("replay", "end", f"{passed} of {len(cases)} cases pass on {report.machine.get('gpu', 'the GPU')}"))
+    where = report.machine.get("gpu", "the node's CPUs")
+    listener(Event("replay", "end", f"{passed} of {len(cases)} cases pass on {where}"))
     timings = {
         case.id: summarise(case.samples.spans_us, case.samples.witness_us, case.samples.nodes)
         for case in report.cases

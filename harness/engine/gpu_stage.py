@@ -17,7 +17,7 @@ from harness.engine.progress import Event, Listener
 from harness.errors import WorkerError
 from harness.spec import Problem
 from harness.target import Target
-from harness.verdict import Kind, Verdict
+from harness.verdict import Kind, Verdict, judge_checked
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,23 @@ class NotReplayed:
     """There was no replay, and why: what the node lacks. It says nothing of the submission."""
 
     why: str
+
+
+def judge_cpu_replay(replay: GpuReplay, artifact: Artifact, wanted: int) -> Verdict:
+    """Return the verdict on a replay on a node's CPUs: the first failure decides, else how many tests passed.
+
+    Args:
+        replay: what the node said; it has no times.
+        artifact: what was replayed.
+        wanted: how many test cases the suite has.
+    """
+    if any(case.status in ("failed", "fault") for case in replay.report.cases):
+        return judge_gpu_replay(replay, artifact)
+    pairs = zip(replay.cases, replay.report.cases, strict=True)
+    tests = [report for case, report in pairs if case.role == "test"]
+    missing = next((report for report in tests if report.status != "passed"), None)
+    why = f"{missing.id}: {missing.message}" if missing else "the others were not chosen"
+    return judge_checked(sum(report.status == "passed" for report in tests), wanted, why)
 
 
 def replay_on_gpu(

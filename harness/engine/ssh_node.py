@@ -57,20 +57,21 @@ def check_node_name(name: str) -> str:
     return name
 
 
-def ssh_node(name: str, *, python: str = "python3", config: Path | None = None) -> list[str]:
+def ssh_node(name: str, *, python: str = "python3", config: Path | None = None, on_cpu: bool = False) -> list[str]:
     """Return the command that reaches a node.
 
     Args:
         name: user@host, or a name of the user's ssh configuration.
         python: the Python on the node that has torch.
         config: an ssh configuration other than the user's own.
+        on_cpu: send the program that checks on the node's CPUs.
 
     Raises:
         UsageError: the name or the Python's path is none.
     """
     if not re.fullmatch(r"[A-Za-z0-9_./~+-]+", python) or python.startswith("-"):
         raise UsageError(f"{python!a:.80} is not the path of a Python: letters, digits and _ . / ~ + - only")
-    options = ["--config", str(config)] if config else []
+    options = [*(["--config", str(config)] if config else []), *(["--on-cpu"] if on_cpu else [])]
     return [sys.executable, "-m", "harness.engine.ssh_node", *options, "--python", python, check_node_name(name)]
 
 
@@ -78,13 +79,14 @@ def main(arguments: Sequence[str]) -> int:
     """Carry out one command of the node's program on another machine; return its exit code."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--config")
+    parser.add_argument("--on-cpu", action="store_true")
     parser.add_argument("--python", required=True)
     parser.add_argument("node")
     parser.add_argument("command")
     parser.add_argument("paths", nargs="*", type=Path)
     options = parser.parse_args(arguments)
     names = ["artifact", "problem", "request.json"][: len(options.paths)]
-    content = pack_files(dict(zip(names, options.paths, strict=True)))
+    content = pack_files(dict(zip(names, options.paths, strict=True)), on_cpu=options.on_cpu)
     remote = far_command(options.python, [options.command, *(f"@{name}" for name in names)])
     settings = ["BatchMode=yes", f"ConnectTimeout={CONNECT_S}", "ServerAliveInterval=5", "ServerAliveCountMax=3"]
     command = ["ssh", *(["-F", options.config] if options.config else []), "-T", "-x", "-a"]
@@ -92,11 +94,11 @@ def main(arguments: Sequence[str]) -> int:
     return _converse([*command, "--", options.node, remote], content, options.node, options.python)
 
 
-def pack_files(paths: dict[str, Path]) -> bytes:
+def pack_files(paths: dict[str, Path], *, on_cpu: bool = False) -> bytes:
     """Return an archive of the node's program and of files and folders, by their names in it, behind its length."""
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder, tarfile.open(fileobj=buffer, mode="w") as archive:
-        build_node(Path(folder) / "node.pyz")
+        build_node(Path(folder) / "node.pyz", on_cpu=on_cpu)
         archive.add(Path(folder) / "node.pyz", "node.pyz")
         for name, path in paths.items():
             for file in sorted(path.rglob("*")) if path.is_dir() else [path]:

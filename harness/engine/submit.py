@@ -19,9 +19,9 @@ from harness.artifact import Artifact
 from harness.case import load_cases
 from harness.engine.build import Built, run_build
 from harness.engine.checking import CaseResult, run_check
-from harness.engine.gpu import GpuReplay, add_replay
+from harness.engine.gpu import GpuReplay, add_replay, run_gpu_replay
 from harness.engine.gpu_node import NodeLacksError
-from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
+from harness.engine.gpu_stage import NotReplayed, judge_cpu_replay, replay_on_gpu
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
 from harness.engine.report import report_build, report_case, report_kernels, report_unrun, report_verdict
@@ -105,7 +105,13 @@ def run_submit(
 
 
 def run_dry(
-    request: BuildRequest, workspace: Workspace, listener: Listener, *, full: bool, node: Sequence[str]
+    request: BuildRequest,
+    workspace: Workspace,
+    listener: Listener,
+    *,
+    full: bool,
+    node: Sequence[str],
+    on_cpu: bool = False,
 ) -> Submitted:
     """Do all that `run_submit` does with a GPU at hand, and record nothing.
 
@@ -115,12 +121,16 @@ def run_dry(
         listener: is told how it goes.
         full: check benchmarks by all their programs instead of a sample.
         node: starts the node's program, here or elsewhere.
+        on_cpu: it is the program that checks on the node's CPUs, which stands in for the check on this machine's.
 
     Raises:
         HarnessError: the node could not be used, or something of ours failed; nobody's verdict.
     """
     evaluation = _Evaluation()
-    evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, node=node)
+    if on_cpu:
+        evaluation.verdict = _check_elsewhere(request, workspace, listener, evaluation, node)
+    else:
+        evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, node=node)
     if evaluation.no_replay:
         raise NodeLacksError(evaluation.no_replay)
     record = _close_record(_open_record(request), request, evaluation)
@@ -153,6 +163,22 @@ def _evaluate(
         return verdict
     with evaluation.stage("replay"):
         return _replay(request, built.artifact, node, listener, evaluation) or verdict
+
+
+def _check_elsewhere(
+    request: BuildRequest, workspace: Workspace, listener: Listener, evaluation: _Evaluation, node: Sequence[str]
+) -> Verdict:
+    with evaluation.stage("build"):
+        built = run_build(request, workspace, listener)
+    if isinstance(built, Verdict):
+        return built
+    evaluation.built = built
+    folder = (workspace.artifacts / built.artifact.manifest.key).resolve()
+    with evaluation.stage("check"):
+        call_s = request.season.budgets.case_replay_s
+        replay = run_gpu_replay(node, folder, request.problem, request.cases, request.target, call_s, listener)
+    evaluation.replay = replay
+    return judge_cpu_replay(replay, built.artifact, _count_tests(request))
 
 
 def _replay(

@@ -19,11 +19,15 @@ from harness.errors import HarnessError
 ALLOWED = frozenset({"torch", "cuda", "cupti"})
 """Packages outside of the standard library that a node's modules may import."""
 
-ROOT = "replay.node.__main__"
+ALLOWED_ON_CPU = frozenset({"torch", "numpy", "triton", "safetensors"})
+"""The same for a node that has no GPU and checks on its CPUs."""
+
+ROOT, CPU_ROOT = "replay.node.__main__", "replay.node.cpu_node"
+_STARTED_BY_NAME = ("sandbox.launcher",)  # nobody imports it: it is the first process of a sandbox
 _MAIN = """import sys
 if sys.version_info < (3, 10):
     sys.exit("Python 3.10 or newer is needed")
-from harness.replay.node.__main__ import main
+from harness.{root} import main
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -31,7 +35,7 @@ sys.exit(main(sys.argv[1:]))
 def find_modules(root: str = ROOT) -> dict[str, Path]:
     """Return the package's modules that one of them needs, packages' `__init__` included, by dotted name."""
     found: dict[str, Path] = {}
-    waiting = [root]
+    waiting = [root, *_STARTED_BY_NAME]
     while waiting:
         name = waiting.pop()
         path = _locate(name)
@@ -64,14 +68,19 @@ def foreign_packages(modules: dict[str, Path]) -> set[str]:
     return roots - set(sys.stdlib_module_names) - {"harness", "__future__"}
 
 
-def build_node(out: Path) -> None:
+def build_node(out: Path, *, on_cpu: bool = False) -> None:
     """Write the node's file.
+
+    Args:
+        out: where to.
+        on_cpu: the program for a machine without a GPU.
 
     Raises:
         HarnessError: a module imports a package that a node need not have.
     """
-    modules = find_modules()
-    foreign = foreign_packages(modules) - ALLOWED
+    root = CPU_ROOT if on_cpu else ROOT
+    modules = find_modules(root)
+    foreign = foreign_packages(modules) - (ALLOWED_ON_CPU if on_cpu else ALLOWED)
     if foreign:
         raise HarnessError(f"the node's modules import {', '.join(sorted(foreign))}, which a node need not have")
     package = Path(harness.__file__).parent
@@ -81,7 +90,7 @@ def build_node(out: Path) -> None:
             copy = tree / "harness" / path.relative_to(package)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes())
-        (tree / "__main__.py").write_text(_MAIN, encoding="utf-8")
+        (tree / "__main__.py").write_text(_MAIN.format(root=root), encoding="utf-8")
         out.parent.mkdir(parents=True, exist_ok=True)
         zipapp.create_archive(tree, out, compressed=True)
 
