@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
 	$(if $(SUITE),--suite '$(SUITE)') $(if $(DIVISION),--division '$(DIVISION)') $(if $(CASE),--case '$(CASE)') $(ARGS)
 
-.PHONY: help need-problem environment submit dry-run build new show board site qualify doctor lint test test-all test-gpu bench clean
+.PHONY: help need-problem environment submit dry-run build new show board site qualify doctor lint test test-all test-gpu fuzz bench clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -66,6 +66,9 @@ test-all: environment  ## Run the slow tests too.
 
 test-gpu: environment  ## Run the tests that need an NVIDIA GPU.
 	$(RUN) pytest -m gpu
+
+fuzz: environment  ## Try 20,000 hostile artifacts from a new seed, which is printed: [CASES, SEED].
+	$(RUN) tests.fuzz $(if $(CASES),--cases '$(CASES)') $(if $(SEED),--seed '$(SEED)')
 
 bench: environment  ## Measure what the README promises of speed; writes bench/last.json.
 	$(RUN) bench

@@ -55,11 +55,14 @@ class ArtifactFiles:
             descriptor = os.open(base, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=self._open(parent))
         except OSError as error:
             raise ArtifactError(f"artifact: {name}: {error.strerror}") from None
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise ArtifactError(f"artifact: {name} is not a regular file")
-            content = file.read(most_bytes + 1) if status.st_size <= most_bytes else None
+            with open(descriptor, "rb", closefd=False) as file:
+                content = file.read(most_bytes + 1) if status.st_size <= most_bytes else None
+        finally:
+            os.close(descriptor)
         if content is None or len(content) > most_bytes:
             raise ArtifactError(f"artifact: {name} has more than the {most_bytes:,} bytes that it or its kind may have")
         self._left_bytes[kind] -= len(content)

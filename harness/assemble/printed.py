@@ -58,7 +58,7 @@ _TEXTS = frozenset({"constraints", "libname", "libpath", "symbol"})
 
 _TYPES = frozenset({"tt.ptr", "tt.tensordesc"})
 
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_STRING = re.compile(r'"((?:[^"\\]|\\.?)*)(?:"|$)')
 _NAME = re.compile(r"[a-z_]+(?:\.[a-z_]+)+")
 _SYMBOL = re.compile(r"[\w$.<>()\[\], +-]+")
 _OPERATION = re.compile(r"^(?:%[^=]* = )?([a-z_]+(?:\.[a-z_0-9]+)+|module)\b")
@@ -66,7 +66,7 @@ _VALUE = re.compile(
     r"(?:-?\d+ : i\d+|true|false|array<i\d+(?:: -?\d+(?:, -?\d+)*)?>"
     r"|dense<(?:-?\d+|\[-?\d+(?:, -?\d+)*\])> : tensor<\d+xi\d+>)"
 )
-_NUMBER = re.compile(r"(?:true|false|-?\d[\d.]*(?:E[+-]\d+)?|0x[0-9A-F]+)", re.IGNORECASE)
+_TABLE = re.compile(r"dense(?:_resource)?<(?!(?:true|false|-?\d[\d.]{0,40}(?:[Ee][+-]\d{1,4})?|0x[0-9A-F]{1,16})>)")
 _ASSUMPTION = re.compile(r"llvm\.intr\.assume %[\w#]+ : i1")
 
 
@@ -75,10 +75,9 @@ def find_foreign(text: str) -> set[str]:
     found: set[str] = set()
     for number, line in enumerate(text.split("\n")):
         plain = _STRING.sub(_blank, line).strip()
-        rest = plain
-        for content in _dictionaries(plain):
+        contents, rest = _take_dictionaries(plain)
+        for content in contents:
             found |= _check_dictionary(plain, content)
-            rest = rest.replace(f"{{{content}}}", "")
         found |= _check_rest(rest)
         if plain.startswith("tt.func") and not plain.endswith("{"):
             found.add("a function without a body")
@@ -99,19 +98,23 @@ def _blank(found: re.Match[str]) -> str:
     return "''"
 
 
-def _dictionaries(line: str) -> Iterator[str]:
-    """Yield what stands in braces; an open brace at the end of a line begins a region."""
-    depth, start = 0, 0
-    for place in (match.start() for match in re.finditer(r"[{}]", line.rstrip("{ "))):
-        if line[place] == "{":
+def _take_dictionaries(line: str) -> tuple[list[str], str]:
+    """Return what stands in braces, and the line without it; an open brace at the end of a line begins a region."""
+    depth, start, kept = 0, 0, 0
+    contents, rest = [], []
+    for match in re.finditer(r"[{}]", line.rstrip("{ ")):
+        if match[0] == "{":
             depth += 1
-            start = place if depth == 1 else start
+            start = match.start() if depth == 1 else start
         elif depth:
             depth -= 1
             if not depth:
-                yield line[start + 1 : place]
+                contents.append(line[start + 1 : match.start()])
+                rest.append(line[kept:start])
+                kept = match.end()
     if depth:
-        yield "{"
+        contents.append("{")
+    return contents, "".join([*rest, line[kept:]])
 
 
 def _check_dictionary(line: str, content: str) -> set[str]:
@@ -146,9 +149,9 @@ def _check_rest(line: str) -> set[str]:
         found.add("a layout, an alias or a symbol that is no name")
     if re.search(r", (?:\d+|'')>", line):
         found.add("a pointer or tensor with a memory space of its own")
-    if any(not _NUMBER.fullmatch(value) for value in re.findall(r"dense(?:_resource)?<([^>]*)>", line)):
+    if _TABLE.search(line):
         found.add("a constant written out element by element")
-    if any(not _is_small(sizes) for sizes in re.findall(r"tensor<([\d?*x]*)", line)):
+    if any(not _is_small(sizes) for sizes in re.findall(r"tensor<([\d?*x]{0,200})", line)):
         found.add(f"a tensor of unknown size, or of more than {MOST_ELEMENTS:,} elements")
     if "''" in line and not line.partition(" = ")[2].startswith("tt.elementwise_inline_asm ''"):
         found.add("text where none belongs")

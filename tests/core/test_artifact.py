@@ -10,6 +10,7 @@ import struct
 import pytest
 
 from harness.artifact import Artifact, BuildCost, Kernel, Manifest, load_artifact, save_artifact
+from harness.artifact.cubin import read_architecture
 from harness.artifact.manifest import parse_manifest
 from harness.artifact.storing import _digest
 from harness.errors import ArtifactError
@@ -174,3 +175,86 @@ def test_facts_out_of_range(changes):
     document = {**dataclasses.asdict(FACTS), "params": ["*f32"], "assembly": [], "descriptors": [], **changes}
     with pytest.raises(ArtifactError, match="kernel facts"):
         parse_facts(document)
+
+
+def test_a_folder_in_the_place_of_a_file(folder):
+    (folder / "manifest.json").unlink()
+    (folder / "manifest.json").mkdir()
+    assert "manifest.json is not a regular file" in refused(folder)
+
+
+@pytest.mark.parametrize("name", ["plans", "kernels", "sources"])
+def test_a_folder_that_is_a_link_leads_nowhere(folder, name):
+    outside = folder.parent / "outside"
+    (folder / name).rename(outside)
+    (folder / name).symlink_to(outside)
+    assert "Not a directory" in refused(folder)
+
+
+def test_no_folder_at_all(tmp_path):
+    assert "No such file" in refused(tmp_path / "none")
+    (tmp_path / "file").write_text("x")
+    assert "Not a directory" in refused(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"cpu_s": 1.5', '"cpu_s": NaN'),
+        ('"cpu_s": 1.5', '"cpu_s": Infinity'),
+        ('"cpu_s": 1.5', '"cpu_s": 1e999'),
+        ('"cpu_s": 1.5', '"cpu_s": ' + "9" * 4000),
+        ('"team": "acme"', '"team": "acme", "team": "other"'),
+        ('"team": "acme"', '"team": ' + "[" * 5000),
+    ],
+)
+def test_json_as_others_would_read_it_otherwise(folder, old, new):
+    path = folder / "manifest.json"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert "manifest.json is not JSON" in refused(folder)
+
+
+def test_ttir_is_ascii(folder):
+    with pytest.raises(ArtifactError, match="not ASCII"):
+        parse_kernel_source(kernel_key("é", {}), {"ttir": "é", "options": {}})
+
+
+@pytest.mark.parametrize(
+    ("cubin", "told"),
+    [
+        (b"", "not an ELF file"),
+        (b"\x7fELF" + bytes(200), "not an ELF file"),
+        (CUBIN[:100], "cut off"),
+        (CUBIN[:18] + b"\x3e" + CUBIN[19:], "not for a GPU"),
+        (CUBIN[:8] + b"\x09" + CUBIN[9:], "form (9) is not known"),
+        (CUBIN[:60] + b"\xff\xff" + CUBIN[62:], "cut off"),
+    ],
+)
+def test_what_is_no_cubin(folder, cubin, told):
+    (folder / "kernels" / f"{KEY}.cubin").write_bytes(cubin)
+    rewrite(folder, lambda d: None)
+    assert told in refused(folder)
+
+
+def test_the_architecture_of_a_cubin():
+    assert read_architecture(CUBIN) == 100
+    old = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1\x33\x07", 2, 190, 1, 0, 0, 64, 0x5A0D5A, 64, 56, 0, 64, 1, 0)
+    assert read_architecture(old + bytes(64)) == 90
+
+
+def test_documents_have_a_budget_of_values(folder):
+    (folder / "plans" / "N4.json").write_text("[" + "0," * (1 << 19) + "0]")
+    rewrite(folder, lambda d: None)
+    assert "more than 524,288 values" in refused(folder)
+
+
+def test_what_cannot_be_loaded_is_not_kept(tmp_path):
+    """A build that is larger than an artifact may be is told when it is saved, and nothing of it stays."""
+    texts = ["#" * (3 << 20) + str(i) for i in range(3)]
+    sources = {hashlib.sha256(text.encode()).hexdigest(): text for text in (TEXT, *texts)}
+    manifest = dataclasses.replace(MANIFEST, sources=tuple(sources))
+    kernel = Kernel(KernelSource(KEY, TTIR, (("num_warps", 4),)), CUBIN, FACTS)
+    with pytest.raises(ArtifactError, match="bytes that it or its kind may have"):
+        save_artifact(Artifact(manifest, {"N4": PLAN}, {KEY: kernel}, sources), tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
