@@ -117,6 +117,7 @@ def _document(result: Qualification) -> dict[str, Any]:
             "faults": [encode(fault) for fault in suite.faults],
             "trials": [encode(trial) for trial in suite.measured.trials],
             "without_mutants": list(suite.measured.without_mutants),
+            "untried": list(suite.measured.untried),
         }
         for suite in result.suites
     ]
@@ -181,6 +182,8 @@ def _render_suite(suite: SuiteResult, result: Qualification, *, told: bool) -> l
         parts += [Text(f"  • {fault.message}", "red") for fault in suite.faults]
     if suite.measured.without_mutants:
         parts.append(Text(f"too large for mutants: {', '.join(suite.measured.without_mutants)}", "dim"))
+    if suite.measured.untried:
+        parts.append(Text(f"too large for a CPU: {', '.join(suite.measured.untried)}", "dim"))
     return parts
 
 

@@ -108,7 +108,8 @@ class SuiteMeasurements:
         trials: one per candidate and case.
         ranges: one per case and output.
         silences: what does not depend on what.
-        without_mutants: cases too large for mutants; honest variants ran once.
+        without_mutants: cases too large for mutants; the variants at the limit of precision ran once.
+        untried: cases too large to be tried on a CPU at all.
     """
 
     suite: str
@@ -117,6 +118,7 @@ class SuiteMeasurements:
     ranges: tuple[OutputRange, ...]
     silences: tuple[Silence, ...]
     without_mutants: tuple[str, ...] = ()
+    untried: tuple[str, ...] = ()
 
     @property
     def counts(self) -> bool:

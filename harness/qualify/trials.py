@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from harness.case import Case
-from harness.qualify.asked import SuiteRequest, main_shape
+from harness.qualify.arithmetic import LIMITS
+from harness.qualify.asked import RANKS, SuiteRequest, main_shape
 from harness.qualify.candidates import Roster, declared
 from harness.qualify.influence import measure_influence
 from harness.qualify.measurements import (
@@ -33,7 +34,9 @@ from harness.replay.ruling import rule
 from harness.spec import Problem
 
 MUTANT_SEEDS = 2
-LARGE_ELEMENTS = 4_000_000  # of all inputs and outputs: above, mutants are left out and honest variants run once
+# Of all inputs and outputs together. Above the first, only the two variants at the limit of precision are tried, once.
+# Above the second, a case of a suite that does not rank is left to a GPU.
+LARGE_ELEMENTS, HUGE_ELEMENTS = 4_000_000, 60_000_000
 
 Tell = Callable[[str], None]
 
@@ -95,8 +98,11 @@ def measure(bench: Workbench, suites: Sequence[SuiteRequest]) -> Measurements:
 def _measure_suite(bench: Workbench, suite: SuiteRequest) -> SuiteMeasurements:
     trials: list[Trial] = []
     ranges: list[OutputRange] = []
+    untried = [case for case in suite.cases if suite.standing != RANKS and _is_huge(bench.problem, case)]
     for case in suite.cases:
         bench.tell(f"{suite.name}: {case.id}")
+        if case in untried:
+            continue
         if case not in bench.tried:
             bench.tried[case] = _try_case(bench, case)
         made, held = bench.tried[case]
@@ -111,6 +117,7 @@ def _measure_suite(bench: Workbench, suite: SuiteRequest) -> SuiteMeasurements:
         ranges=tuple(ranges),
         silences=_find_silences(bench, suite.cases) if finite else (),
         without_mutants=tuple(case.id for case in suite.cases if _is_large(bench.problem, case)),
+        untried=tuple(case.id for case in untried),
     )
 
 
@@ -141,7 +148,9 @@ def _try_case(bench: Workbench, case: Case) -> tuple[list[Trial], list[OutputRan
         if any(held.not_finite for held in found):
             break
         for candidate in bench.roster.candidates:
-            if (large or seed >= MUTANT_SEEDS) and (candidate.mutant or candidate.expected == EITHER):
+            if large and candidate.name not in (limit and limit.name for limit in LIMITS[bench.problem.precision]):
+                continue
+            if seed >= MUTANT_SEEDS and (candidate.mutant or candidate.expected == EITHER):
                 continue
             judgement = _judge(bench, candidate, sample)
             trials[candidate.name] = _add(trials.get(candidate.name), case, candidate, judgement, bench.problem)
@@ -190,5 +199,13 @@ def _ranges(bench: Workbench, case: Case, sample: Sample) -> Iterator[OutputRang
 
 
 def _is_large(problem: Problem, case: Case) -> bool:
+    return _count_elements(problem, case) > LARGE_ELEMENTS
+
+
+def _is_huge(problem: Problem, case: Case) -> bool:
+    return _count_elements(problem, case) > HUGE_ELEMENTS
+
+
+def _count_elements(problem: Problem, case: Case) -> int:
     sizes = (*problem.input_sizes(case.sizes), *problem.output_sizes(case.sizes))
-    return sum(math.prod(shape) for shape in sizes) > LARGE_ELEMENTS
+    return sum(math.prod(shape) for shape in sizes)
