@@ -68,3 +68,23 @@ def _attributes(data: bytes, symbols: list[str]) -> dict[tuple[int, str], int]:
                 found[attribute, symbols[symbol]] = value
             position += size
     return found
+
+
+def differing_sections(first: bytes, second: bytes) -> tuple[str, ...]:
+    """Return the names of the sections in which two cubins differ, code first; "its header" where no section does.
+
+    Raises:
+        ArtifactError: one of them is not an ELF file.
+    """
+    one, other = _sections(first), _sections(second)
+    names = [name for name in {*one, *other} if one.get(name) != other.get(name)]
+    return tuple(sorted(names, key=lambda name: (not name.startswith(".text"), name))) or (
+        ("its header",) if first != second else ()
+    )
+
+
+def _sections(cubin: bytes) -> dict[str, bytes]:
+    try:
+        return {section.name: section.data() for section in ELFFile(io.BytesIO(cubin)).iter_sections()}
+    except (ELFError, AttributeError, struct.error, UnicodeDecodeError, ValueError, OverflowError, MemoryError):
+        raise ArtifactError("cubin: not an ELF file that can be read") from None

@@ -28,8 +28,10 @@ VERBS = {
     "problems": ("harness.cli.problems", "List the season's problems, or a problem's cases."),
     "new": ("harness.cli.new", "Begin a team's submission from the starter."),
     "new-problem": ("harness.cli.new_problem", "Begin a problem from a small one that works."),
+    "import-problem": ("harness.cli.import_problem", "Bring in a problem of the GPU MODE and Helion events."),
     "check-problem": ("harness.cli.check_problem", "List every fault of a problem's folder, with file and line."),
     "qualify": ("harness.cli.qualify", "Try honest variants and mutants on a problem: can it tell right from wrong?"),
+    "verify": ("harness.cli.verify", "Assemble an artifact's kernels again and compare: is the machine code theirs?"),
     "ci": ("harness.cli.ci", "Continuous integration: the steps of the workflows on pull requests and merges."),
     "doctor": ("harness.cli.doctor", "Say what this machine has, and what to do about what is missing."),
 }

@@ -109,7 +109,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
         division=options.division or season.divisions[0],
         cases=cases,
         portable=options.portable,
-        level=_find_level(),
+        level=find_level(),
         toolchain=toolchain,
         suite=options.suite,
     )
@@ -131,7 +131,7 @@ def _compare_header(submission: Submission, problem: Problem) -> None:
         print(f"note: the file's header says `leaderboard {clean(named)}`, not {problem.name}", file=sys.stderr)
 
 
-def _find_level() -> Level:
+def find_level() -> Level:
     """Return the best sandbox that this machine has, and tell if it is not the best there is."""
     from harness.sandbox import Level, best_level
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from harness.artifact import Artifact
 from harness.artifact.files import MAX_BYTES, MAX_VALUES
 from harness.artifact.storing import MAX_PLAN_BYTES
@@ -26,6 +28,7 @@ def full_plan(values: int) -> bytes:
     return content
 
 
+@pytest.mark.slow
 def test_everything_at_its_limit(tmp_path: Path) -> None:
     text = "\U0001f600" * ((4 << 20) // 4 - 1)  # four bytes a character in memory, as in the file
     files, manifest = artifacts.with_source(text.encode())

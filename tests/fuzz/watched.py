@@ -38,6 +38,7 @@ def load(folder: Path) -> Artifact | ArtifactError:
     peak_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert type(found) is type(again)
+    assert str(found)
     assert peak_bytes < MAX_MEMORY_BYTES, f"{peak_bytes >> 20} MiB"
     assert spent_s < MAX_CPU_S, f"{spent_s:.1f} s"
     strange = {name for name in opened if name != str(folder) and ("/" in name or name in ("..", "."))}
@@ -49,5 +50,4 @@ def _load(folder: Path) -> Artifact | ArtifactError:
     try:
         return load_artifact(folder)
     except ArtifactError as error:
-        assert str(error)
         return error
