@@ -10,7 +10,8 @@ from harness.board.history import Change, list_changes
 from harness.board.ranking import Apart, Board, Entry, rank
 from harness.board.show import render_changes, render_record, render_verdict
 from harness.board.site import SeasonFacts, export_site
-from harness.board.table import render_board
+from harness.board.standings import Standing, rank_overall
+from harness.board.table import render_board, render_standings
 
 __all__ = [
     "Apart",
@@ -18,14 +19,17 @@ __all__ = [
     "Change",
     "Entry",
     "SeasonFacts",
+    "Standing",
     "board_csv",
     "board_document",
     "board_json",
     "export_site",
     "list_changes",
     "rank",
+    "rank_overall",
     "render_board",
     "render_changes",
     "render_record",
+    "render_standings",
     "render_verdict",
 ]

@@ -8,9 +8,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from harness.board.ranking import Apart, Board, Entry
+from harness.board.standings import Standing
 from harness.store.codec import encode
 from harness.store.record import Record
 from harness.text import clean
@@ -19,7 +21,7 @@ _FORMULA = tuple("=+-@|%\t\r\n＝＋－＠")  # noqa: RUF001  spreadsheets take 
 
 COLUMNS = (
     "place", "tied", "team", "verdict", "score_us", "gap_to_leader", "gap_to_above", "percent_of_floor",
-    "same_source_as", "record", "finished", "why_apart",
+    "same_source_as", "runs", "record", "finished", "why_apart",
 )  # fmt: skip
 
 
@@ -37,6 +39,11 @@ def board_document(board: Board) -> dict[str, Any]:
         "unranked": [_apart_fields(apart) for apart in board.unranked],
         "other_settings": [_apart_fields(apart) for apart in board.elsewhere],
     }
+
+
+def standings_document(standings: Sequence[Standing]) -> list[dict[str, Any]]:
+    """Return the overall standings as JSON values."""
+    return [encode(standing) for standing in standings]
 
 
 def board_json(board: Board) -> str:
@@ -64,6 +71,7 @@ def _entry_fields(entry: Entry) -> dict[str, Any]:
         "gap_to_above": entry.gap_to_above,
         "percent_of_floor": entry.percent_of_floor,
         "same_source_as": entry.same_source_as,
+        "runs": entry.runs,
     }
 
 

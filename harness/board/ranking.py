@@ -1,7 +1,8 @@
 """Ranking: pure, from records to a board. It decides who stands where and who stands apart, and renders nothing.
 
-One entry per team, its fastest. Only PASSED records of one setting (season, problem version, evaluator, toolchain) are
-ranked; CHECKED and BUILT ones, and everything made in another setting, are listed apart with the reason.
+One entry per team, its fastest program, by the samples of all its runs (`pooling`). Only PASSED records of one setting
+(season, problem version, evaluator, toolchain) are ranked; CHECKED and BUILT ones, and everything made in another
+setting, are listed apart with the reason.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from harness.board.pooling import Pooled, pool_runs
 from harness.store.record import RANKING_SUITE, Record, Setting
 
 
@@ -22,6 +24,7 @@ class Entry:
         tied: another entry has the same place.
         gap_to_leader, gap_to_above: how much slower, 0.05 for five per cent; None for the leader.
         same_source_as: the team that submitted the same source (but for comments and layout) before, if any.
+        runs: how many runs its times come from.
     """
 
     place: int
@@ -31,6 +34,7 @@ class Entry:
     gap_to_leader: float | None
     gap_to_above: float | None
     same_source_as: str | None = None
+    runs: int = 1
 
     @property
     def percent_of_floor(self) -> float | None:
@@ -94,31 +98,42 @@ def rank(
     )
     setting = setting or _newest_setting(shown)
     here = [record for record in shown if record.setting == setting]
-    best = _fastest_of_each_team(record for record in here if record.scored)
+    best = _fastest_of_each_team(pool_runs(record for record in here if record.scored))
     return Board(
         *board,
         setting,
         noise,
         entries=_place(best, noise, _first_teams(shown)),
-        unranked=_list_unranked(here, {record.team: record for record in best}),
+        unranked=_list_unranked(here, {pooled.record.team: pooled.record for pooled in best}),
         elsewhere=_list_elsewhere([record for record in shown if record.setting != setting], setting),
     )
 
 
-def tie_groups(scores_us: Sequence[float], noise: float) -> list[int]:
+def tie_groups(scores_us: Sequence[float], noise: float, programs: Sequence[str] = ()) -> list[int]:
     """Return the place of each of some ascending scores.
 
     Walking down from the leader, a score ties with the leader of its group when it is within `noise` of it; the first
-    that is not leads the next group. So a chain of near scores does not tie its ends.
+    that is not leads the next group. So a chain of near scores does not tie its ends. What a kernel's own samples
+    scatter by plays no part: noise gains nothing. The same program under another name has its twin's place, however
+    near the edge of a group the two were measured.
+
+    Args:
+        scores_us: in ascending order.
+        noise: as a share of one.
+        programs: what each score is the score of; all different by default.
     """
-    places: list[int] = []
-    leader_us = -math.inf
-    for position, score_us in enumerate(scores_us, start=1):
-        if places and score_us <= leader_us * (1 + noise):
-            places.append(places[-1])
-        else:
-            leader_us = score_us
-            places.append(position)
+    named = programs or [f"entry {position}" for position in range(len(scores_us))]
+    places = [0] * len(scores_us)
+    done = 0
+    for leader, leader_us in enumerate(scores_us):
+        if places[leader]:
+            continue
+        free = [position for position in range(leader, len(scores_us)) if not places[position]]
+        near = {named[position] for position in free if scores_us[position] <= leader_us * (1 + noise)}
+        group = [position for position in free if named[position] in near]
+        for position in group:
+            places[position] = done + 1
+        done += len(group)
     return places
 
 
@@ -141,28 +156,32 @@ def _newest_setting(shown: Sequence[Record]) -> Setting | None:
     return candidates[-1].setting if candidates else None
 
 
-def _fastest_of_each_team(records: Iterable[Record]) -> list[Record]:
-    best: dict[str, Record] = {}
-    for record in records:
-        if record.team not in best or _score_us(record) < _score_us(best[record.team]):
-            best[record.team] = record
-    return sorted(best.values(), key=lambda record: (_score_us(record), record.id))
+def _fastest_of_each_team(programs: Iterable[Pooled]) -> list[Pooled]:
+    best: dict[str, Pooled] = {}
+    for pooled in programs:
+        team = pooled.record.team
+        if team not in best or pooled.score_us < best[team].score_us:
+            best[team] = pooled
+    return sorted(best.values(), key=lambda pooled: (pooled.score_us, pooled.first))
 
 
-def _place(best: Sequence[Record], noise: float, first_teams: dict[str, str]) -> tuple[Entry, ...]:
-    scores_us = [_score_us(record) for record in best]
-    places = tie_groups(scores_us, noise)
+def _place(best: Sequence[Pooled], noise: float, first_teams: dict[str, str]) -> tuple[Entry, ...]:
+    places = tie_groups([pooled.score_us for pooled in best], noise, [pooled.program for pooled in best])
+    listed = sorted(zip(places, best, strict=True), key=lambda pair: (pair[0], pair[1].score_us, pair[1].first))
+    scores_us = [pooled.score_us for _, pooled in listed]
     return tuple(
         Entry(
             place=place,
             tied=places.count(place) > 1,
-            record=record,
-            score_us=score_us,
-            gap_to_leader=score_us / scores_us[0] - 1 if i else None,
-            gap_to_above=score_us / scores_us[i - 1] - 1 if i else None,
-            same_source_as=_other(first_teams[record.normalised_source_sha256], record.team),
+            record=pooled.record,
+            score_us=pooled.score_us,
+            gap_to_leader=pooled.score_us / scores_us[0] - 1 if i else None,
+            # A twin may stand above one that was measured a trace faster.
+            gap_to_above=max(0.0, pooled.score_us / scores_us[i - 1] - 1) if i else None,
+            same_source_as=_other(first_teams[pooled.program], pooled.record.team),
+            runs=pooled.runs,
         )
-        for i, (place, record, score_us) in enumerate(zip(places, best, scores_us, strict=True))
+        for i, (place, pooled) in enumerate(listed)
     )
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.ranking import Apart, Board, Entry
+from harness.board.standings import Standing
 from harness.board.text import gap, microseconds, moment, percent, shape_names
 from harness.store.record import Record
 from harness.text import clean
@@ -41,6 +42,31 @@ def render_board(board: Board, *, title: str | None = None, team: str | None = N
         note = Text.assemble(("\nOther settings", "bold"), (" (not comparable, so not mixed in)", "dim"))
         parts += [note, _render_apart(board.elsewhere, team, "made with")]
     return Group(*parts)
+
+
+def render_standings(standings: Sequence[Standing], where: str, problems: Sequence[str]) -> RenderableType:
+    """Return the overall standings for the terminal.
+
+    Args:
+        standings: from `standings.rank_overall`.
+        where: target and division.
+        problems: in the season's order.
+    """
+    heading = Text.assemble(("Overall", "bold"), (f"  {clean(where)}, by points\n", "dim"))
+    if not standings:
+        return Group(heading, Padding(Text("No ranked entry yet.", "dim"), (0, 2)))
+    columns = [number_column(""), Column("team", no_wrap=False), number_column("points")]
+    columns += [number_column(clean(problem), 3) for problem in problems]
+    rows: list[Row] = [
+        [
+            str(standing.place),
+            Text(clean(standing.team), "bold"),
+            Text(f"{standing.points:.1f}", "bold"),
+            *(f"{standing.by_problem[name]:.1f}" if name in standing.by_problem else "" for name in problems),
+        ]
+        for standing in standings
+    ]
+    return Group(heading, Padding(FittedTable(columns, rows), (0, 0, 0, 2)))
 
 
 def verdict_text(kind: str) -> Text:
@@ -94,8 +120,14 @@ def _ranking_row(entry: Entry, case_ids: Sequence[str], team: str | None) -> Row
         *(microseconds(times_us.get(case_id)) for case_id in case_ids),
         percent(entry.percent_of_floor / 100 if entry.percent_of_floor else None),
         Text(entry.record.id, "dim"),
-        Text(f"same source as {clean(entry.same_source_as)}" if entry.same_source_as else "", "yellow"),
+        _remark(entry),
     ]
+
+
+def _remark(entry: Entry) -> Text:
+    runs = Text(f"{entry.runs} runs, pooled" if entry.runs > 1 else "", "dim")
+    copied = Text(f"same source as {clean(entry.same_source_as)}" if entry.same_source_as else "", "yellow")
+    return Text("; ").join(part for part in (copied, runs) if part)
 
 
 def _render_apart(aparts: Sequence[Apart], team: str | None, reason: str) -> RenderableType:

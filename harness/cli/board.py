@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,55 +16,143 @@ from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
+    from harness.board.ranking import Board
     from harness.board.site import SeasonFacts
+    from harness.board.standings import Standing
+    from harness.store import Record
+
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command()
 @click.argument("problem", required=False)
-@click.option("--target", help="The GPU; the season's first by default.")
+@click.option("--target", help="The GPU; by default the season's first that has a ranked entry.")
 @click.option("--division", type=click.Choice(["closed", "open"]), default="closed", show_default=True)
 @click.option("--team", help="Point out this team's rows.")
+@click.option("--standings", is_flag=True, help="Show only the overall standings, by points.")
+@click.option("--from", "source", type=click.Path(path_type=Path), help="Records to use: a JSON file or a folder.")
+@click.option("--save", type=_FOLDER, help="Write the records behind the boards as JSON files, for --from.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV for spreadsheets.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--export", type=click.Path(path_type=Path, file_okay=False), help="Write the season as a static site.")
+@click.option("--export", type=_FOLDER, help="Write the season as a static site.")
 def command(
     problem: str | None,
     target: str | None,
     division: str,
     team: str | None,
+    standings: bool,
+    source: Path | None,
+    save: Path | None,
     as_csv: bool,
     as_json: bool,
     export: Path | None,
 ) -> int:
-    """Show the board of PROBLEM, or of every problem of the season.
+    """Show the board of PROBLEM, or of every problem of the season with the overall standings.
 
     Ranked entries first; what was only checked on a CPU is listed apart.
     """
-    from harness.board.export import board_csv, board_document
-    from harness.board.table import render_board
-    from harness.cli.report import current_board
+    from harness.board.standings import rank_overall
     from harness.spec import find_problem, load_season
-    from harness.store import open_store
     from harness.target import load_target
 
     workspace = find_workspace(Path.cwd())
     season = load_season(workspace.root)
-    if export is not None:
-        return _export(export, workspace)
     if as_csv and problem is None:
         raise UsageError("--csv needs a problem: one table is one board. Problems: " + ", ".join(season.problems))
-    name = load_target(target or season.targets[0]).name
-    problems = [find_problem(workspace.root, p) for p in ([problem] if problem else season.problems)]
-    store = open_store(workspace.database)
-    store.recover()
-    boards = [current_board(store, p.name, name, division) for p in problems]
+    if standings and problem is not None:
+        raise UsageError("--standings are over all problems: leave the problem out")
+    problems = [find_problem(workspace.root, name) for name in ([problem] if problem else season.problems)]
+    targets = [load_target(target).name] if target else list(season.targets)
+    with _open(workspace, source) as records:
+        if export is not None:
+            return _export(export, workspace, records.everything())
+        boards = _choose([[_rank(records, p.name, name, division) for p in problems] for name in targets])
+        if save is not None:
+            return _save(save, records.everything(), boards)
+    overall = None if problem else rank_overall(boards, {name: item.points for name, item in season.problems.items()})
+    titles = {p.name: p.title for p in problems}
+    return _show(boards, titles, overall, team=team, only_standings=standings, as_csv=as_csv, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _Records:
+    """Where records come from: the workspace's store, or files.
+
+    Attributes:
+        of_board: the records that a board is made of.
+        everything: all there are.
+    """
+
+    of_board: Callable[[str, str, str], list[Record]]
+    everything: Callable[[], list[Record]]
+
+
+@contextmanager
+def _open(workspace: Workspace, source: Path | None) -> Iterator[_Records]:
+    from harness.store import load_records, open_store
+
+    if source is not None:
+        loaded = load_records(source)
+        yield _Records(lambda problem, target, division: loaded, lambda: loaded)
+        return
+    with open_store(workspace.database) as store:
+        store.recover()
+        yield _Records(store.board, store.records)
+
+
+def _rank(records: _Records, problem: str, target: str, division: str) -> Board:
+    from harness.board.ranking import rank
+    from harness.target import load_target
+
+    found = records.of_board(problem, target, division)
+    return rank(found, problem, target, division, noise=load_target(target).noise or 0.0)
+
+
+def _choose(by_target: Sequence[list[Board]]) -> list[Board]:
+    """Return the boards of the first target that has a ranked entry; else, that has anything; else the first's."""
+    ranked = [boards for boards in by_target if any(board.entries for board in boards)]
+    shown = [boards for boards in by_target if any(board.unranked or board.elsewhere for board in boards)]
+    return (ranked or shown or by_target)[0]
+
+
+def _show(
+    boards: Sequence[Board],
+    titles: Mapping[str, str],
+    overall: tuple[Standing, ...] | None,
+    *,
+    team: str | None,
+    only_standings: bool,
+    as_csv: bool,
+    as_json: bool,
+) -> int:
+    from harness.board.export import board_csv, board_document, standings_document
+    from harness.board.table import render_board, render_standings
+
     if as_csv:
         sys.stdout.write(board_csv(boards[0]))
+    elif as_json and overall is not None and only_standings:
+        print_json(standings_document(overall))
     elif as_json:
         documents = [board_document(board) for board in boards]
-        print_json(documents[0] if problem else documents)
+        print_json(documents[0] if overall is None else documents)
     else:
-        print_renderable(*(render_board(b, title=p.title, team=team) for b, p in zip(boards, problems, strict=True)))
+        shown = [] if only_standings else [render_board(b, title=titles[b.problem], team=team) for b in boards]
+        if overall is not None and (overall or only_standings):
+            where = f"{boards[0].target} · {boards[0].division} division"
+            shown.append(render_standings(overall, where, list(titles)))
+        print_renderable(*shown)
+    return 0
+
+
+def _save(folder: Path, records: Sequence[Record], boards: Sequence[Board]) -> int:
+    """Write every record that a board shows, runs of pooled entries included."""
+    from harness.store import save_records
+
+    keys = {(board.problem, board.target, board.division) for board in boards}
+    chosen = [r for r in records if r.accepted and (r.problem, r.target, r.division) in keys]
+    written = save_records(chosen, folder)
+    print(f"{len(written)} records written: harness board --from {folder}", file=sys.stderr)
     return 0
 
 
@@ -78,10 +169,9 @@ def season_facts(root: Path) -> SeasonFacts:
     return SeasonFacts(spec.title, titles, deadlines, noise)
 
 
-def _export(folder: Path, workspace: Workspace) -> int:
+def _export(folder: Path, workspace: Workspace, records: list[Record]) -> int:
     from harness.board.site import export_site
-    from harness.store import open_store
 
-    files = export_site(open_store(workspace.database).records(), folder, season_facts(workspace.root))
+    files = export_site(records, folder, season_facts(workspace.root))
     print(f"{len(files)} files written: open {folder / 'index.html'}", file=sys.stderr)
     return 0

@@ -232,4 +232,5 @@ def _report_timing(case_id: str, replay: GpuReplay) -> TimingRecord | None:
         floor_us=round(floor, 3),
         percent_of_floor=round(100 * floor / timing.median_us, 1),
         clocks={**replay.report.clocks, "witness_us": round(timing.witness_us, 3)},
+        spans_us=next((c.samples.spans_us for c in replay.report.cases if c.id == case_id and c.samples), ()),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.store.files import load_records, save_records
 from harness.store.ids import new_record_id, utc_now
 from harness.store.record import (
     ACCEPTED,
@@ -38,7 +39,9 @@ __all__ = [
     "WrongElement",
     "decode_record",
     "encode_record",
+    "load_records",
     "new_record_id",
     "open_store",
+    "save_records",
     "utc_now",
 ]

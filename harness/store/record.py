@@ -102,6 +102,7 @@ class TimingRecord:
         floor_us: the speed of light for the case; percent_of_floor is 100 floor / median.
         speedups: how many times faster than each baseline ("starter", "eager", "compile").
         clocks: clock rates and throttle reasons as the GPU reported them.
+        spans_us: the samples themselves, in the order of the calls, so that runs of one program can be pooled.
     """
 
     median_us: float
@@ -115,6 +116,7 @@ class TimingRecord:
     percent_of_floor: float | None = None
     speedups: dict[str, float] = field(default_factory=dict)
     clocks: dict[str, Any] = field(default_factory=dict)
+    spans_us: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ from harness.store.schema import records
 
 LOCK_TIMEOUT_S = 15.0
 
+FASTEST_PROGRAMS = 5
+"""How many of a team's programs a board looks at: lucky runs may put a slower one first, but not behind four."""
+
 UNREACHABLE_AFTER_S = 24 * 3600
 """How old an unfinished record gets before recovery gives up on an owner that it cannot look at."""
 
@@ -156,11 +159,12 @@ class Store:
     def board(self, problem: str, target: str, division: str) -> list[Record]:
         """Return what a board is made of.
 
-        For every team and setting: its fastest ranked record, and its newest accepted one that is not ranked. Settings
-        are not filtered: `board` decides which one counts and shows the others apart.
+        For every team and setting: the ranked records of its fastest programs, every run of each, and its newest
+        accepted record that is not ranked. Settings are not filtered: `board` decides which one counts and shows the
+        others apart.
         """
         board = _equal(problem=problem, target=target, division=division)
-        fastest = _first_of_each_team("ranked", (records.c.score_us, records.c.id), board)
+        fastest = _runs_of_fastest_programs(board)
         newest = _first_of_each_team("accepted", (records.c.id.desc(),), board)
         query = select(records.c.document).where(or_(records.c.id.in_(fastest), records.c.id.in_(newest)))
         with self._database.read() as connection:
@@ -233,6 +237,18 @@ def _interrupted(record: Record) -> Record:
 
 def _equal(**values: str | None) -> list[ColumnElement[bool]]:
     return [records.c[name] == value for name, value in values.items() if value is not None]
+
+
+def _runs_of_fastest_programs(board: list[ColumnElement[bool]]) -> Select[tuple[str]]:
+    """Select every run of each team's fastest programs, by their luckiest runs: a board pools and compares them."""
+    ranked = [*board, records.c.standing == "ranked"]
+    program = (records.c.setting, records.c.team, records.c.normalised_source_sha256)
+    best = select(*program, func.min(records.c.score_us).label("best_us")).where(*ranked).group_by(*program).subquery()
+    order = (best.c.best_us, best.c.normalised_source_sha256)
+    place = func.row_number().over(partition_by=(best.c.setting, best.c.team), order_by=order)
+    placed = select(best, place.label("place")).subquery()
+    same = and_(*(column == placed.c[column.name] for column in program))
+    return select(records.c.id).join(placed, same).where(*ranked, placed.c.place <= FASTEST_PROGRAMS)
 
 
 def _first_of_each_team(standing: str, order: tuple[Any, ...], board: list[ColumnElement[bool]]) -> Select[tuple[str]]:

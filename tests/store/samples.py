@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from typing import Any
 
 from harness.store.ids import new_record_id
@@ -43,7 +44,7 @@ def submitted(team: str = "acme", minute: float = 0, **changes: Any) -> Record:
         season="2027-spring",
         target="b200",
         source_sha256="ab" * 32,
-        normalised_source_sha256=team.encode().hex().ljust(64, "0")[:64],
+        normalised_source_sha256=hashlib.sha256(f"{team} {minute}".encode()).hexdigest(),  # another program each time
         evaluator_version="0.1.0",
         toolchain={"helion": "1.5.0", "torch": "2.13.0", "triton": "3.7.1"},
         machine={"cpu": "Example CPU", "cores": 2, "kernel": "6.1", "python": "3.11.9"},

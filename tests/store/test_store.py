@@ -10,7 +10,7 @@ from sqlalchemy import event, insert
 from harness.errors import StoreError, UsageError
 from harness.store import new_record_id, open_store
 from harness.store.schema import records
-from harness.store.store import _columns, _owner_columns
+from harness.store.store import FASTEST_PROGRAMS, _columns, _owner_columns
 from tests.store.samples import START_S, checked, incorrect, passed, submitted
 
 
@@ -94,7 +94,15 @@ def test_a_board_holds_each_teams_best_per_setting(store):
     unranked = passed("bolt", 1.0, 7, ranked=False)
     others = [passed("acme", 1, target="h200"), passed("acme", 1, division="open"), passed("acme", 1, problem="conv")]
     add(store, best, slow, old, newest, earlier, wrong, unranked, *others)
-    assert store.board("chunk_fwd_h", "b200", "closed") == [old, best, newest, unranked]
+    assert store.board("chunk_fwd_h", "b200", "closed") == [old, best, slow, newest, unranked]
+
+
+def test_a_board_holds_every_run_of_a_teams_fastest_programs(store):
+    program = {"normalised_source_sha256": "aa" * 32}
+    runs = [passed("acme", score, minute, **program) for minute, score in enumerate((10, 12, 11))]
+    others = [passed("acme", 20 + n, 10 + n) for n in range(2 * FASTEST_PROGRAMS)]
+    add(store, *runs, *others)
+    assert store.board("chunk_fwd_h", "b200", "closed") == [*runs, *others[: FASTEST_PROGRAMS - 1]]
 
 
 def test_previous_gives_the_last_and_the_best(store):
@@ -116,13 +124,15 @@ def test_a_ranked_record_is_the_best_even_if_an_unranked_one_is_faster(store):
 def test_a_board_stays_fast_among_many_records(store):
     row = {**_columns(passed("", 1.0)), **_owner_columns()}
     rows = [
-        row | {"id": new_record_id(START_S + i), "team": f"team{i % 50}", "problem": f"problem{i % 10}"}
+        row
+        | {"id": new_record_id(START_S + i), "team": f"team{i % 50}", "problem": f"problem{i % 10}"}
+        | {"normalised_source_sha256": f"{i:064}"}
         for i in range(1, 5_001)
     ]
     with store._database.write() as connection:
         connection.execute(insert(records), rows)
     start = time.perf_counter()
-    assert len(store.board("problem3", "b200", "closed")) == 5
+    assert len(store.board("problem3", "b200", "closed")) == 5 * FASTEST_PROGRAMS
     elapsed_s = time.perf_counter() - start
     assert elapsed_s < 1.0, f"{elapsed_s:.3f} s"
 
