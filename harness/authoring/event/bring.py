@@ -1,0 +1,135 @@
+"""`harness import-problem`, top to bottom: an event's folder becomes one of ours, and what could not come is told.
+
+Somebody else's Python is involved, which is untrusted: it is read as a syntax tree and run in the sandbox only, to see
+its tensors and to try what was written. The reference.py that is left behind refuses to be imported until a person has
+read it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.authoring.event.carry import Carried, carry_python
+from harness.authoring.event.folder import TO_WRITE, EventFolder, place, read_event_folder
+from harness.authoring.event.seen import Seen, probe, run_sandboxed
+from harness.authoring.event.shapes import find_shapes
+from harness.authoring.event.tensors import Interface, find_interface
+from harness.authoring.event.write import Brought, write_files, write_reference
+from harness.authoring.finding import Finding
+from harness.authoring.scaffold import STARTER, check_new_name, problem_folder, starter_folder, write_folder
+from harness.errors import UsageError
+from harness.text import clean
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was written, and what a person has to know of it.
+
+    Attributes:
+        files: what was written.
+        findings: what was not carried over, and what is to be written, with file and line in the event's folder.
+    """
+
+    files: tuple[Path, ...]
+    findings: tuple[Finding, ...]
+
+
+def import_problem(root: Path, path: Path, name: str, scratch: Path) -> Imported:
+    """Bring an event's problem folder into problems/NAME.
+
+    Args:
+        root: the repository.
+        path: the event's folder.
+        name: our problem's name.
+        scratch: an empty folder of our own, for the sandbox.
+
+    Raises:
+        UsageError: the name is taken, the folder is none of an event's, or its Python does not run.
+        OSError: the disk.
+    """
+    check_new_name(root, name)
+    event = read_event_folder(path)
+    carried = carry_python(event)
+    shapes = find_shapes(event, carried.parameters)
+    source = "\n".join(["from __future__ import annotations", *carried.imports, "", carried.source])
+    calls = [{**shape, **shapes.constants} for shape in shapes.probed]
+    seen = _probe(source, calls, carried, scratch)
+    interface = find_interface(seen, shapes.probed, carried.inputs, carried.outputs)
+    fault = next((call.float64_fault for call in seen if call.float64_fault), "")
+    brought = Brought(
+        name,
+        path.resolve().name,
+        event.description,
+        carried,
+        interface,
+        shapes.constants,
+        shapes.tests,
+        shapes.benchmarks,
+        in_float64=not fault,
+    )
+    files = write_files(brought)
+    tried = _try(brought, files, scratch)
+    written = write_folder(problem_folder(root, name), files)
+    starter = _starter(event)
+    if starter:
+        written += write_folder(starter_folder(root, name), {STARTER: starter})
+    told = _to_write(event, carried, interface, fault, tried, has_starter=bool(starter))
+    return Imported(written, (*event.findings, *shapes.findings, *carried.findings, *told))
+
+
+def _probe(source: str, calls: Sequence[Mapping[str, Any]], carried: Carried, scratch: Path) -> tuple[Seen, ...]:
+    try:
+        return probe(source, calls, takes_seed=carried.takes_seed, scratch=scratch)
+    except UsageError as error:
+        told = [f"  {found.file}:{found.line}: {found.message}" for found in carried.findings]
+        looked = "\n".join(["\nLook at what was not carried over:", *told]) if told else ""
+        raise UsageError(f"{error}{looked}") from None
+
+
+def _try(brought: Brought, files: Mapping[str, str], scratch: Path) -> tuple[str, ...]:
+    """Run what was written, in the sandbox, and return what is wrong with it."""
+    folder = scratch / brought.name
+    folder.mkdir()
+    (folder / "task.yml").write_text(files["task.yml"], encoding="utf-8")
+    (folder / "reference.py").write_text(write_reference(brought, guarded=False), encoding="utf-8")
+    if any(
+        tensor.doubts and "FIXME" in tensor.shape for tensor in (*brought.interface.inputs, *brought.interface.outputs)
+    ):
+        return ()
+    try:
+        answer = json.loads(run_sandboxed("harness.qualify.examine", brought.name, scratch).splitlines()[-1])
+        faults = answer["faults"] if "faults" in answer else [answer["error"]["message"]]
+        return tuple(clean(str(fault)[:500].rpartition("reference.py: ")[2]) for fault in faults[:20])
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return ("what it said in the sandbox could not be read",)
+
+
+def _starter(event: EventFolder) -> str:
+    """The event's own submission.py, where the folder has one: text, which nothing here runs."""
+    source = event.path / STARTER
+    return source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
+
+
+def _to_write(
+    event: EventFolder, carried: Carried, interface: Interface, fault: str, tried: Sequence[str], *, has_starter: bool
+) -> Iterator[Finding]:
+    def tell(message: str) -> Finding:
+        return place(event, "reference", message, None, TO_WRITE)
+
+    for tensor in interface.tensors:
+        yield from map(tell, tensor.doubts)
+    yield from map(tell, interface.doubts)
+    if fault:
+        yield tell(f"ref_kernel does not compute in float64: {fault}. Ours must; so far it computes as the event does")
+    if carried.tolerance.rtol is None or carried.tolerance.atol is None:
+        yield tell("check_implementation states no rtol and atol as numbers: 1e-3 is written for what is missing")
+    yield from (tell(f"what was written does not run yet: {told}") for told in tried)
+    yield tell("distributions: the event has one; write more, until every mutant is refused")
+    yield tell("cost.flops: the event states none; write what the formula needs")
+    yield tell("mutants.py: the event has none; write the honest kernel and its mutants")
+    if not has_starter:
+        yield tell("the folder has no submission.py: write the starter")

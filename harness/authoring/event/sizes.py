@@ -1,0 +1,65 @@
+"""Sizes of tensors as arithmetic over axes, found from what was seen at several shapes. Pure.
+
+The simplest expression that fits every shape is taken: an axis, a number, a quotient, a product. Where two axes had the
+same size at every shape they cannot be told apart, which is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, permutations
+
+from harness.errors import SpecError
+from harness.spec.expression import evaluate
+
+Shape = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size as an expression, None where none was found, and the axes that would have fitted as well."""
+
+    expression: str | int | None
+    others: tuple[str, ...] = ()
+
+
+def fit_size(seen: Sequence[int], shapes: Sequence[Shape]) -> Size:
+    """Return the simplest expression that has the seen values at the shapes.
+
+    Args:
+        seen: a tensor's size along one dimension, at each shape.
+        shapes: the shapes.
+    """
+    axes = list(shapes[0])
+    fitting = [axis for axis in axes if all(shape[axis] == size for shape, size in zip(shapes, seen, strict=True))]
+    if fitting:
+        return Size(fitting[0], tuple(fitting[1:]))
+    if len(set(seen)) == 1:
+        return Size(seen[0])
+    return Size(next((text for text in _candidates(axes, seen, shapes) if _fits(text, seen, shapes)), None))
+
+
+def _fits(text: str, seen: Sequence[int], shapes: Sequence[Shape]) -> bool:
+    try:
+        return all(evaluate(text, shape) == size for shape, size in zip(shapes, seen, strict=True))
+    except SpecError:
+        return False
+
+
+def _candidates(axes: Sequence[str], seen: Sequence[int], shapes: Sequence[Shape]) -> Iterator[str]:
+    for one, other in permutations(axes, 2):
+        yield f"{one}/{other}"
+    for axis in axes:
+        size, first = shapes[0][axis], seen[0]
+        yield f"{axis}/{size // first}" if first and size >= first else f"{first // size}*{axis}"
+        yield f"{axis}+{first - size}" if first >= size else f"{axis}-{size - first}"
+    for one, other in combinations_with_replacement(axes, 2):
+        yield f"{one}*{other}"
+        yield f"{one}+{other}"
+        yield f"{one}+{other}-1"
+        yield f"{one}-{other}+1"
+        for third in axes:
+            yield f"{one}*{other}/{third}"
+    for trio in combinations_with_replacement(axes, 3):
+        yield "*".join(trio)
