@@ -23,6 +23,10 @@ VERBS = {
         "Judge and time a submission on your own GPU, here or over ssh; record nothing.",
     ),
     "replay": ("harness.cli.replay", "Check and time a built artifact on this machine's GPU, without recording it."),
+    "rescore": (
+        "harness.cli.rescore",
+        "Replay the artifacts of earlier submissions with today's evaluator, and record it.",
+    ),
     "board": ("harness.cli.board", "Show a problem's board, or export the whole season as a static site."),
     "show": ("harness.cli.show", "Show one record: verdict, cases, compile report, generated code."),
     "problems": ("harness.cli.problems", "List the season's problems, or a problem's cases."),

@@ -98,7 +98,7 @@ def run_replay(
     cases = select_cases(_cases_of(problem, artifact), patterns)
     refused = check_rules(artifact, problem, season, target, cases)
     if refused is not None:
-        return replace(_describe(artifact, season, target), verdict=report_verdict(refused))
+        return replace(describe_artifact(artifact, season, target), verdict=report_verdict(refused))
     if node is None:
         gpu = find_gpu_of(target)
         check_gpu(gpu or find_local_gpu(), target)
@@ -107,7 +107,7 @@ def run_replay(
     replay = run_gpu_replay(node, artifact.folder.resolve(), problem, cases, target, limit_s, listener)
     verdict = judge_gpu_replay(replay, artifact)
     passed = verdict.kind is Kind.PASSED
-    record = replace(_describe(artifact, season, target), verdict=report_verdict(verdict))
+    record = replace(describe_artifact(artifact, season, target), verdict=report_verdict(verdict))
     return replace(
         add_replay(record, replay),
         sandbox_level=str(replay.level),
@@ -146,7 +146,8 @@ def _cases_of(problem: Problem, artifact: Artifact) -> tuple[Case, ...]:
     return tuple(case for case in load_cases(problem) if case.shape_id in artifact.plans)
 
 
-def _describe(artifact: Artifact, season: Season, target: Target) -> Record:
+def describe_artifact(artifact: Artifact, season: Season, target: Target) -> Record:
+    """Return a record of an artifact before its verdict: what it is of, what its build cost, and this machine."""
     manifest, now = artifact.manifest, utc_now()
     return Record(
         id=new_record_id(),

@@ -3,7 +3,9 @@
 import dataclasses
 import json
 import os
+import shutil
 import stat
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -17,14 +19,15 @@ from harness.engine.build import run_build
 from harness.engine.gpu_node import find_local_gpus, find_node, find_season_gpu
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.progress import ignore
-from harness.engine.replaying import check_rules
+from harness.engine.replaying import check_rules, describe_artifact
 from harness.engine.request import BuildRequest
+from harness.engine.rescoring import choose_records, rescore
 from harness.engine.submit import run_submit
 from harness.engine.workspace import Workspace
 from harness.errors import WorkerError
 from harness.sandbox import best_level
 from harness.spec import load_problem, load_season
-from harness.store import open_store
+from harness.store import VerdictRecord, new_record_id, open_store
 from harness.submission import load_submission
 from harness.target import load_target
 from harness.toolchain import check_toolchain
@@ -216,3 +219,52 @@ def test_an_artifact_of_anybodys_is_held_against_the_rules_before_it_runs(reques
     lazy = dataclasses.replace(kernel, facts=dataclasses.replace(kernel.facts, stores=False))
     verdict = check(dataclasses.replace(artifact, kernels={**artifact.kernels, key: lazy}))
     assert (verdict.kind, verdict.reason) == (Kind.POLICY_VIOLATION, "stores_nothing")
+
+
+# Rescoring
+
+
+def test_a_stored_artifact_is_replayed_by_todays_evaluator(
+    request_of_honest, workspace_of_honest, artifact, node, tmp_path
+):
+    """The old record is of another evaluator; its artifact is real, and the node says what an H200 said."""
+    asked = request_of_honest
+    root = shutil.copytree(WORKSPACE, tmp_path / "w")
+    shutil.copytree(workspace_of_honest.state, root / ".harness")
+    with open_store(tmp_path / "records.sqlite") as store:
+        old = dataclasses.replace(
+            describe_artifact(artifact, asked.season, asked.target),
+            evaluator_version="0",
+            normalised_source_sha256="ab" * 32,
+            sandbox_level=best_level().level.value,
+            verdict=VerdictRecord("CHECKED", "judge"),
+        )
+        gone = dataclasses.replace(old, id=new_record_id(), team="gone", artifact_key="ff" * 32)
+        for record in (old, gone):
+            store.submit(dataclasses.replace(record, state="submitted", verdict=None))
+            store.finish(record)
+        chosen = choose_records(store.records(), "h200", again=False)
+        assert [record.team for record in chosen] == ["acme", "gone"]
+        assert choose_records(store.records(), "b200", again=False) == []
+        command = node(said("honest"))
+        one, two = [
+            rescore(r, Workspace(root), store, asked.season, asked.target, command, ignore) for r in chosen
+        ]  # fmt: skip
+        board = rank(store.board("scale", "h200", "open"), "scale", "h200", "open")
+        left = choose_records(store.records(), "h200", again=False)
+        assert len(choose_records(store.records(), "h200", again=True)) == 2
+    assert (one.new.kind, one.new.ranked, one.new.unranked_reason) == ("PASSED", True, None)
+    assert one.new.normalised_source_sha256 == old.normalised_source_sha256
+    assert [entry.record.id for entry in board.entries] == [one.new.id]
+    assert two.new is None
+    assert two.why_not.endswith("submit again")
+    assert [record.team for record in left] == ["gone"]
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="there is a GPU here")
+def test_rescoring_without_a_gpu_says_so(tmp_path):
+    root = shutil.copytree(WORKSPACE, tmp_path / "w")
+    command = [sys.executable, "-m", "harness", "rescore"]
+    result = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 2
+    assert "rescoring needs a GPU that the season ranks (h200): no GPU here" in result.stderr
