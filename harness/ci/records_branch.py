@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from harness.errors import StoreError
 from harness.store import Record, decode_record, encode_record
 
 FOLDER = "records"
-ATTEMPTS = 5
+ATTEMPTS = 8
+PAUSE_S = 0.2
 _AUTHOR = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -52,7 +54,8 @@ def add_records(root: Path, branch: str, new: Sequence[Record], token: str | Non
         except GitError:
             if attempt == ATTEMPTS:
                 raise
-            continue  # somebody was faster
+            time.sleep(PAUSE_S * attempt)  # somebody was faster
+            continue
         kept |= {record.id: record for record in missing}
         return tuple(kept[key] for key in sorted(kept))
     raise AssertionError

@@ -1,19 +1,28 @@
 """The workflows themselves: what they may do, and their jobs run from the files, for every kind of pull request."""
 
+import dataclasses
+import io
 import json
 import re
 import shutil
+import zipfile
 
 import pytest
 import yaml
 
 from harness.ci.answer import CHECK, MARKER
+from harness.ci.report import Report, encode_report, parse_report
 from harness.cli.ci import VERBS
 from harness.cli.ci.comment import GATE
+from harness.engine.replaying import NOT_RECORDED
+from harness.store import encode_record
 from tests.ci.fake_github import TOKEN, FakeGitHub
 from tests.ci.rendering import assert_harmless
 from tests.ci.repository import EVENTS, ROOT, STARTER, git
+from tests.ci.test_answer import CHECKS, records
+from tests.ci.test_report import zipped
 from tests.ci.workflow import Runner, load_workflow
+from tests.store.samples import passed
 
 WORKFLOWS = {path.stem: load_workflow(path) for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
 ACTION = yaml.safe_load((ROOT / ".github" / "actions" / "environment" / "action.yml").read_text())
@@ -264,14 +273,46 @@ def test_a_submission_that_falls_short_is_marked_where_it_does(conversation):
 
 
 @pytest.mark.slow
+def test_a_merge_is_built_replayed_and_published(competition):
+    """The three jobs of rank.yml; the replay's machine has no GPU here, so its record is made up from the build's."""
+    one_target(competition)
+    before = competition.base
+    competition.write(SUBMISSION, STARTER + "# merged\n")
+    git(competition.origin, "update-ref", "refs/heads/main", competition.commit())
+    event = json.loads((EVENTS / "push.json").read_text()) | {"before": before, "after": competition.base}
+    rank = WORKFLOWS["rank"]
+    runner = Runner(competition, event, token="", vars={"RANKED_TARGETS": '["b200"]'}, matrix={"target": "b200"})
+    assert runner.run(rank, "build"), runner.log
+    assert runner.context["needs"]["build"]["outputs"] == {"checks": "1"}
+    assert runner.wants(rank, "replay")
+    assert not runner.run(rank, "replay")
+    assert runner.results["Replay"] == "failure"
+    assert "not replayed: no GPU here" in runner.log
+    assert not (runner.workspace / "submissions").exists()
+    assert (runner.workspace / "problems").is_dir()
+
+    with zipfile.ZipFile(io.BytesIO(runner.artifacts["built"])) as built:
+        (record,) = parse_report(built.read("report.json")).records
+    replay = passed("acme", 9.0).cases[-3:]
+    replay = dataclasses.replace(record, id="1" * 14, verdict=passed("acme", 9.0).verdict, score_us=9.0, cases=replay,
+                                 unranked_reason=NOT_RECORDED)  # fmt: skip
+    runner.artifacts["replayed-b200"] = zipped(("1.json", json.dumps(encode_record(replay))))
+    assert runner.wants(rank, "publish")
+    assert runner.run(rank, "publish"), runner.log
+    assert "filed: acme/scale b200: CHECKED, not ranked" in runner.log
+    assert re.search("^filed: acme/scale b200: PASSED$", runner.log, re.MULTILINE), runner.log
+    kept = git(competition.origin, "ls-tree", "-r", "--name-only", "records").decode().split()
+    assert kept == sorted([f"records/{'1' * 14}.json", f"records/{record.id}.json"])
+    with zipfile.ZipFile(io.BytesIO(runner.artifacts["github-pages"])) as site:
+        assert {"index.html", "style.css"} <= set(site.namelist())
+
+
+@pytest.mark.slow
 def test_a_report_that_the_pull_request_forges_is_not_believed(conversation):
     """Its own workflow may write what it likes: of another team's submission nothing comes of it."""
     conversation.competition.write(SUBMISSION, STARTER + "# mine\n")
     conversation.head, conversation.author, conversation.passed = conversation.competition.commit(), "eve", True
     conversation.gate = None
-    from tests.ci.test_answer import CHECKS, records
-    from tests.ci.test_report import Report, encode_report, zipped
-
     forged = zipped(("report.json", json.dumps(encode_report(Report(conversation.head, CHECKS, records())))))
     check, comment = conversation.answer(artifact=forged, conclusion="success")
     assert check["conclusion"] == "failure"

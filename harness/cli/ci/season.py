@@ -78,6 +78,8 @@ def _checkout(root: Path, sha: str) -> Iterator[Path]:
 
 def _find_faults(problem: ProblemChange, root: Path, log: Log) -> list[str]:
     """Return what is wrong with a problem as it is now; nothing if it goes away."""
+    from harness.qualify.asked import NEVER_RANKS
+
     if not (root / "problems" / problem.name).is_dir():
         return []
     log.say(f"check-problem {problem.name}")
@@ -93,13 +95,15 @@ def _find_faults(problem: ProblemChange, root: Path, log: Log) -> list[str]:
     qualified = _harness(root, "qualify", problem.name)
     if "error" in qualified:
         return [f"{problem.name}: {qualified['error']}"]
+    if qualified["qualified"]:
+        return []
     told = [
         f"{problem.name}, suite {suite['suite']}: {fault['message']}"
         for suite in qualified["suites"]
-        if suite["ranks"]
+        if suite["standing"] != NEVER_RANKS
         for fault in suite["faults"]
-    ]
-    return told if told or qualified["qualified"] else [f"{problem.name}: not qualified"]
+    ] + [f"{problem.name}, as kernels: {fault['message']}" for fault in qualified["kernel_faults"]]
+    return told or [f"{problem.name}: not qualified"]
 
 
 def _harness(root: Path, *arguments: str) -> dict[str, Any]:

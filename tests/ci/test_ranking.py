@@ -1,0 +1,248 @@
+"""After a merge: what is built, which records are believed, and the branch that keeps them."""
+
+import dataclasses
+import json
+import re
+import threading
+
+import pytest
+
+from harness.ci.change import Change
+from harness.ci.examine import Entry
+from harness.ci.filing import file_build, file_replay
+from harness.ci.gate import list_checks
+from harness.ci.git import GitError
+from harness.ci.merged import merged_entries, named_entries
+from harness.ci.records_branch import add_records
+from harness.ci.report import Report, ReportError, encode_report
+from harness.cli import cli
+from harness.engine.replaying import NOT_RECORDED
+from harness.errors import UsageError
+from harness.spec import find_problem
+from harness.store import encode_record
+from harness.submission import find_submission
+from harness.toolchain import EVALUATOR_VERSION, installed_versions
+from tests.ci.repository import EVENTS, git, run_harness
+from tests.store.samples import checked, incorrect, passed
+
+ACME, ZETA = Entry("acme", "scale", "scale"), Entry("zeta", "scale", "scale")
+STARTER = Entry("starter", "scale", "scale")
+KEY = "cd" * 32
+
+
+@pytest.fixture
+def root(competition):
+    return competition.origin
+
+
+@pytest.fixture
+def merged(root):
+    return list_checks(root, [ACME])
+
+
+@pytest.fixture
+def facts(root):
+    """What a record says of the merged submission when it tells the truth."""
+    submission = find_submission(root, "acme", "scale")
+    return {
+        "problem": "scale",
+        "source_sha256": submission.sha256,
+        "problem_version": find_problem(root, "scale").version,
+        "season": "test-season",
+        "evaluator_version": EVALUATOR_VERSION,
+        "toolchain": installed_versions(),
+        "finished": "2027-01-15T00:05:00Z",
+        "artifact_key": KEY,
+    }
+
+
+@pytest.fixture
+def built(facts):
+    return checked("acme", **facts)
+
+
+@pytest.fixture
+def replayed(facts):
+    """A replay on a GPU of all three cases of the problem, that says it could be ranked."""
+    record = passed("acme", 9.0, minute=1, **facts, ranked=False, unranked_reason=NOT_RECORDED)
+    return dataclasses.replace(record, cases=record.cases[-3:])
+
+
+def dump(record):
+    return json.dumps(encode_record(record)).encode()
+
+
+def changes(*paths):
+    return [Change(path, removed=False) for path in paths]
+
+
+def test_what_a_merge_changed(root):
+    paths = ("submissions/acme/scale/submission.py", "submissions/acme/scale/b.py", "submissions/zeta/team.yml",
+             "submissions/gone/scale/submission.py", "submissions/acme/other/submission.py", "Makefile",
+             "submissions/../x/y", "submissions/zeta/scale_py/submission.py")  # fmt: skip
+    assert merged_entries(changes(*paths), root) == (ACME,)
+
+
+@pytest.mark.parametrize(
+    ("names", "entries"),
+    [
+        (["acme/scale"], (ACME,)),
+        (["all/scale"], (ACME, STARTER, ZETA)),
+        (["zeta/all", "zeta/scale"], (ZETA,)),
+        (["all"], (ACME, STARTER, ZETA)),
+    ],
+)
+def test_what_an_organiser_names(root, names, entries):
+    assert named_entries(names, root) == entries
+
+
+@pytest.mark.parametrize("name", ["acme", "../x/scale", "acme/scael", "nobody/scale"])
+def test_what_is_no_submission(root, name):
+    with pytest.raises(UsageError, match="no submission .* in the season: name TEAM/PROBLEM"):
+        named_entries([name], root)
+
+
+def test_a_builds_records_are_filed_unranked(root, merged, built):
+    report = Report("1" * 40, merged, (built,))
+    (record,) = file_build(report, merged, root)
+    assert (record, record.ranked) == (built, False)
+
+
+def test_a_replay_ranks_by_the_seasons_rules(root, merged, built, replayed):
+    record = file_replay(dump(replayed), [built], merged, root)
+    assert (record.ranked, record.unranked_reason, record.scored) == (True, None, True)
+    assert record.normalised_source_sha256 == find_submission(root, "acme", "scale").normalised_sha256
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"unranked_reason": "no CUPTI"}, "no CUPTI"),
+        ({"unranked_reason": None, "ranked": True}, "the replay does not say that it could be ranked"),
+        ({"cases": ()}, "0 of the suite's 3 cases were replayed"),
+        ({"score_us": None}, "no benchmark was timed"),
+        ({"sandbox_level": "none"}, "sandbox level none: the season asks for"),
+        ({"suite": "default", "division": "open"}, "the season has no open division"),
+    ],
+)
+def test_a_replay_that_cannot_be_ranked_says_why(root, merged, built, replayed, changed, why):
+    record = file_replay(dump(dataclasses.replace(replayed, **changed)), [built], merged, root)
+    assert not record.ranked
+    assert why in record.unranked_reason
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"team": "zeta"}, "is of nothing that was merged"),
+        ({"target": "h100"}, "is of nothing that was merged"),
+        ({"id": "../../../etc/x"}, "a record's id is none"),
+        ({"source_sha256": "0" * 64}, "of another source, problem version, season or evaluator"),
+        ({"problem_version": "1"}, "of another source, problem version"),
+        ({"season": "other"}, "of another source, problem version, season"),
+        ({"evaluator_version": "0"}, "or evaluator"),
+        ({"artifact_key": "ef" * 32}, "is not of an artifact that was built here and accepted"),
+        ({"artifact_key": None}, "is not of an artifact that was built here"),
+        ({"state": "submitted"}, "is not finished"),
+        ({"created": "<script>"}, "is not finished"),
+        ({"sandbox_level": "<b>"}, "names no sandbox level"),
+    ],
+)
+def test_a_replay_of_something_else_is_refused(root, merged, built, replayed, changed, told):
+    with pytest.raises(ReportError, match=re.escape(told)):
+        file_replay(dump(dataclasses.replace(replayed, **changed)), [built], merged, root)
+
+
+def test_a_replay_of_what_was_wrong_on_a_cpu_is_refused(root, merged, built, replayed, facts):
+    with pytest.raises(ReportError, match="built here and accepted"):
+        file_replay(dump(replayed), [incorrect("acme", **facts)], merged, root)
+    for content in (b"{}", b"[" * 10_000, b"null", b'{"format": 99}'):
+        with pytest.raises(ReportError):
+            file_replay(content, [built], merged, root)
+
+
+def test_records_are_kept_on_a_branch_of_their_own(competition, built, replayed):
+    clone = competition.checkout()
+    assert add_records(clone, "records", [built], None) == (built,)
+    assert add_records(clone, "records", [replayed, built], None) == (built, replayed)
+    assert add_records(clone, "records", [built], None) == (built, replayed)
+    history = git(competition.origin, "log", "--format=%an %s", "records").decode().splitlines()
+    assert history == ["github-actions[bot] acme scale b200: PASSED", "github-actions[bot] acme scale b200: CHECKED"]
+    assert git(competition.origin, "ls-tree", "--name-only", "records").decode().split() == ["records"]
+    assert git(clone, "status", "--porcelain") == b""
+
+
+def test_two_runs_that_file_at_once_lose_nothing(competition, built):
+    clones = [competition.checkout(f"clone{number}") for number in range(3)]
+    records = [dataclasses.replace(built, id=f"{number}".rjust(14, "0")) for number in range(3)]
+    threads = [threading.Thread(target=add_records, args=(clone, "records", [record], None))
+               for clone, record in zip(clones, records, strict=True)]  # fmt: skip
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert add_records(clones[0], "records", [], None) == tuple(records)
+
+
+def test_a_branch_that_cannot_be_pushed_is_told(competition, built):
+    clone = competition.checkout()
+    git(clone, "remote", "set-url", "--push", "origin", "/nowhere")
+    with pytest.raises(GitError, match="git push"):
+        add_records(clone, "records", [built], None)
+
+
+def test_publish_files_what_is_right_tells_what_is_not_and_writes_the_site(
+    competition, built, replayed, merged, tmp_path
+):
+    clone = competition.checkout()
+    head = git(clone, "rev-parse", "HEAD").decode().strip()
+    result = run_harness(clone, "ci", "merged", "--submission", "acme/scale", "--out", tmp_path / "merged")
+    assert result.returncode == 0, result.stderr
+    (tmp_path / "built").mkdir()
+    (tmp_path / "built" / "report.json").write_text(json.dumps(encode_report(Report(head, merged, (built,)))))
+    (tmp_path / "replayed" / "replayed-b200").mkdir(parents=True)
+    forged = dataclasses.replace(replayed, id="0" * 14, source_sha256="0" * 64)
+    for record in (replayed, forged):
+        (tmp_path / "replayed" / "replayed-b200" / f"{record.id}.json").write_bytes(dump(record))
+    result = run_harness(clone, "ci", "publish", "--merged", tmp_path / "merged", "--built", tmp_path / "built",
+                         "--replayed", tmp_path / "replayed", "--site", tmp_path / "site")  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == [
+        "filed: acme/scale b200: CHECKED, not ranked",
+        "filed: acme/scale b200: PASSED",
+        f"refused: record {'0' * 14} is of another source, problem version, season or evaluator",
+        "2 records on the site",
+    ]
+    index = (tmp_path / "site" / "index.html").read_text()
+    assert "Test season" in index
+    assert "acme" in index
+
+
+def test_merged_reads_a_push(competition, monkeypatch, tmp_path):
+    before = competition.base
+    competition.write("submissions/zeta/scale/submission.py", "# new\n")
+    git(competition.origin, "update-ref", "refs/heads/main", competition.commit())
+    clone = competition.checkout()
+    event = json.loads((EVENTS / "push.json").read_text()) | {"before": before, "after": competition.base}
+    (tmp_path / "event.json").write_text(json.dumps(event))
+    monkeypatch.chdir(clone)
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path / "output"))
+    arguments = ["ci", "merged", "--event", str(tmp_path / "event.json"), "--out", str(tmp_path / "merged")]
+    assert cli.main(arguments, standalone_mode=False) == 0
+    report = json.loads((tmp_path / "merged" / "report.json").read_text())
+    assert report["head"] == competition.base
+    assert [(c["team"], c["target"]) for c in report["checks"]] == [("zeta", "b200"), ("zeta", "h200")]
+    assert (tmp_path / "output").read_text() == "checks=2\n"
+    (tmp_path / "event.json").write_text(json.dumps(event | {"before": "0" * 40}))
+    with pytest.raises(UsageError, match="000000000000 is not in this history: name what is to be built"):
+        cli.main(arguments, standalone_mode=False)
+
+
+def test_replay_needs_its_gpu_and_refuses_what_is_no_artifact(competition, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(competition.origin)
+    (tmp_path / "built" / "artifacts" / KEY).mkdir(parents=True)
+    (tmp_path / "built" / "artifacts" / KEY / "manifest.json").write_text('{"format": 1}')
+    arguments = ["ci", "replay", "--built", str(tmp_path / "built"), "--target", "b200", "--out", str(tmp_path / "out")]
+    assert cli.main(arguments, standalone_mode=False) == 3
+    assert "not replayed: " in capsys.readouterr().out
+    assert list((tmp_path / "out").iterdir()) == []
