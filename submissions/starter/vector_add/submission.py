@@ -15,7 +15,7 @@ CONFIGS = {
     (1000,): helion.Config(block_sizes=[256], num_warps=2),
     (4099,): helion.Config(block_sizes=[256], num_warps=2),
     (98432,): helion.Config(block_sizes=[512], num_warps=4),
-    (1000003,): helion.Config(block_sizes=[1024], num_warps=4),
+    (2000003,): helion.Config(block_sizes=[1024], num_warps=4),
     (16777216,): helion.Config(block_sizes=[1024], num_warps=4),
 }
 FALLBACK = helion.Config(block_sizes=[1024], num_warps=4)
