@@ -1,7 +1,8 @@
 """Trying candidates on the cases of a suite, judged as submissions are. Runs in the child process.
 
-Each candidate gets the inputs that a submission would, buffers included, and `rule` compares what it returns. Mutants
-get two inputs per case, so that one which repeats its first answer shows; honest variants get as many as are asked for.
+Each candidate gets the inputs that a submission would, buffers included, and `rule` compares what it returns. What need
+not be accepted gets two inputs per case, so that a kernel which repeats its first answer shows; honest variants get as
+many as are asked for.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from harness.qualify.asked import RANKS, SuiteRequest, main_shape
 from harness.qualify.candidates import Roster, declared
 from harness.qualify.influence import measure_influence
 from harness.qualify.measurements import (
-    EITHER,
+    ACCEPT,
     Candidate,
     Measurements,
     OutputFacts,
@@ -150,7 +151,7 @@ def _try_case(bench: Workbench, case: Case) -> tuple[list[Trial], list[OutputRan
         for candidate in bench.roster.candidates:
             if large and candidate.name not in (limit and limit.name for limit in LIMITS[bench.problem.precision]):
                 continue
-            if seed >= MUTANT_SEEDS and (candidate.mutant or candidate.expected == EITHER):
+            if seed >= MUTANT_SEEDS and candidate.expected != ACCEPT:
                 continue
             judgement = _judge(bench, candidate, sample)
             trials[candidate.name] = _add(trials.get(candidate.name), case, candidate, judgement, bench.problem)
