@@ -25,7 +25,7 @@ from harness.sandbox import Level
 from harness.spec import Problem, Season
 
 SAMPLED_PROGRAMS = 8
-MAX_WHERE_CHARACTERS = 20_000
+MAX_PLACE_FACTS, MAX_PLACE_NAME, MAX_PLACE_CHARACTERS = 32, 64, 1000
 STATUSES = ("done", "out_of_bounds", "unsupported", "fault", "timeout")
 
 
@@ -159,6 +159,27 @@ def _ask(session: _Session, case: Case, position: int, sampled: bool) -> dict[st
     return {"status": "unsupported", "reason": f"the interpreter's process ended early ({told})"}
 
 
+def _plain_place(where: object) -> dict[str, Any]:
+    """Return what a runner says of a place as far as it is plain: numbers, short texts, short lists of numbers.
+
+    It is stored and shown. What is nested ever deeper would stop whatever writes it down.
+    """
+    if not isinstance(where, dict):
+        return {}
+    found = {name: value for name, value in where.items() if len(name) <= MAX_PLACE_NAME and _is_plain(value)}
+    return dict(list(found.items())[:MAX_PLACE_FACTS])
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list):
+        return len(value) <= MAX_PLACE_FACTS and all(_is_number(item) for item in value)
+    return value is None or _is_number(value) or (isinstance(value, str) and len(value) <= MAX_PLACE_CHARACTERS)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (bool, int, float)) and -(2**64) < value < 2**64
+
+
 def _describe_place(where: dict[str, Any]) -> str:
     """Say where a fault happened, in the submission and in the generated Triton; the runner's words are hostile."""
     line, source = int(number(where, "source_line")), text(where, "source_text", 200)
@@ -173,9 +194,7 @@ def _describe_place(where: dict[str, Any]) -> str:
 def _conclude(session: _Session, result: CaseResult, answer: dict[str, Any], outputs: Path) -> CaseResult:
     """Turn the runner's answer, and the judge's word on its outputs, into the case's result."""
     status, told = answer["status"], text(answer, "reason", 2000)
-    where = answer.get("where")
-    if isinstance(where, dict) and len(str(where)) < MAX_WHERE_CHARACTERS:
-        result = replace(result, where=where)
+    result = replace(result, where=_plain_place(answer.get("where")))
     if status in ("out_of_bounds", "fault"):
         return replace(result, status="failed", reason=status, message=told + _describe_place(result.where))
     if status == "timeout":

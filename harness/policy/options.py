@@ -30,7 +30,7 @@ def check_options(options: Mapping[str, object], controls: frozenset[str], line:
             if not isinstance(value, bool):
                 found.append(Violation("launch_option", f"launch option {name} must be True or False", line))
         elif name in _CHOICES:
-            if value is not None and (isinstance(value, bool) or value not in _CHOICES[name]):
+            if value is not None and (type(value) is not int or value not in _CHOICES[name]):
                 allowed = sorted(_CHOICES[name])
                 told = f"{allowed[0]} to {allowed[-1]}" if len(allowed) > 8 else ", ".join(map(str, allowed))
                 found.append(Violation("launch_option", f"launch option {name}={value!r}: allowed are {told}", line))

@@ -1,8 +1,8 @@
 """The host program of a plan: aten operations and written-out constants, on CPU tensors.
 
 The plan is hostile. Only the operators that `harness.policy` lists for some division run; a result of another shape,
-dtype or strides than the plan says ends the replay, because later steps rely on it: as unsupported, since an operator
-may lay its result out in another way on a GPU. Fresh memory is poisoned, so that what a kernel leaves unwritten shows.
+dtype or strides than the plan says ends the replay, because later steps rely on it: with other strides as unsupported,
+since an operator may lay its result out in another way on a GPU, otherwise as the plan's fault. Fresh memory is poisoned, so that what a kernel leaves unwritten shows.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def run_op(step: OpStep, plan: Plan, tensors: dict[int, torch.Tensor]) -> None:
     """Execute one aten operation and add its results to `tensors`.
 
     Raises:
-        Fault: its arguments are not of the form of a plan.
-        Unsupported: there is no such operator on a CPU, or it gives something else than the plan says.
+        Fault: its arguments are not of the form of a plan, or it gives another tensor than the plan says.
+        Unsupported: there is no such operator on a CPU, or it lays its result out in another way.
     """
     where = {"operator": step.op, "submission_line": step.line}
     for out in step.outs:
@@ -106,6 +106,6 @@ def _decode(value: Value, tensors: dict[int, torch.Tensor]) -> Any:
 def _compare(value: Any, meta: TensorMeta, op: str, where: dict[str, Any]) -> None:
     dtype = getattr(torch, meta.dtype)
     if not isinstance(value, torch.Tensor) or value.dtype != dtype or tuple(value.shape) != meta.shape:
-        raise Unsupported(f"{op} returned another tensor than the plan says, {meta.dtype} {list(meta.shape)}", where)
+        raise Fault(f"{op} returned another tensor than the plan says, {meta.dtype} {list(meta.shape)}", where)
     if value.numel() > 1 and tuple(value.stride()) != meta.strides:
         raise Unsupported(f"{op} returned strides {list(value.stride())}, the plan says {list(meta.strides)}", where)

@@ -188,8 +188,10 @@ class _Checker:
             name = getattr(node, field, "_")
             if name is not None and not _NAME.fullmatch(name):
                 raise Refused(node, f"the name {name[:60]}")
-        if isinstance(node, ast.keyword) and node.arg is None:
-            raise Refused(node.value, "**keywords")
+        if isinstance(node, ast.keyword) and (node.arg is None or node.arg.startswith("_")):
+            raise Refused(node.value, f"the keyword {node.arg or '**'}")  # `_semantic` is the interpreter itself
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            raise Refused(node, "an assignment to a part of something")  # `kind = tl.tensor; kind.sum = ...`
         if isinstance(node, ast.Constant):
             _check_constant(node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Pow, ast.LShift)):

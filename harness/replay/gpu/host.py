@@ -78,6 +78,8 @@ def _decode(value: Value, tensors: Mapping[int, torch.Tensor], device: torch.dev
 def _compare(value: Any, meta: TensorMeta, op: str) -> None:
     expected = (getattr(torch, meta.dtype), meta.shape)
     if not isinstance(value, torch.Tensor) or (value.dtype, tuple(value.shape)) != expected:
-        raise GpuError("internal", f"{op} returned another tensor than the plan says, {meta.dtype} {list(meta.shape)}")
+        raise GpuError(
+            "unsupported_kernel", f"{op} returned another tensor than the plan says, {meta.dtype} {list(meta.shape)}"
+        )
     if value.numel() > 1 and tuple(value.stride()) != meta.strides:
         raise GpuError("internal", f"{op} returned strides {value.stride()}, the plan says {list(meta.strides)}")
