@@ -14,17 +14,25 @@ from typing import Any
 from harness.authoring.finding import Fault, Finding, find
 from harness.authoring.omissions import find_omissions
 from harness.authoring.readme import find_readme_faults
+from harness.authoring.scaffold import STARTER, starter_folder
 from harness.authoring.source import MODULES, find_source_faults, mutant_lines
 from harness.errors import SpecError, WorkerError
+from harness.qualify.kernels import FILE as KERNELS
+from harness.qualify.kernels import load_kernels
+from harness.qualify.measurements import REFUSE, Candidate
 from harness.qualify.process import run_child
 from harness.spec import Problem, load_problem
 from harness.spec.consistency import find_inconsistencies
 from harness.spec.salvage import Salvage, salvage_problem
+from harness.store.codec import decode
 
 Examine = Callable[[Problem, Sequence[str]], dict[str, Any]]
 
 # What must be sound in task.yml for its Python to be run.
 RUNNABLE = frozenset({"axes", "constants", "inputs", "outputs", "distributions", "tests"})
+
+
+ENOUGH_KERNELS = 3
 
 
 @dataclass(frozen=True)
@@ -66,14 +74,16 @@ def check_folder(root: Path, folder: Path, examine: Examine = examine_in_child) 
     found.errors += task.faults
     sources = find_source_faults(folder)
     found.errors += [fault for faults in sources.values() for fault in faults]
-    mutants: Sequence[str] = ()
+    tried: Sequence[Candidate] = ()
     if task.runnable and task.problem is not None:
-        mutants = _run(task.problem, [name for name in MODULES if not sources[name]], examine, found)
+        tried = _run(task.problem, [name for name in MODULES if not sources[name]], examine, found)
     else:
         found.warnings.append(f"{folder / 'task.yml'}: reference.py and mutants.py were read, not run: mend this first")
     if task.sound and task.problem is not None:
         found.warnings += find_omissions(task.problem, root)
-        found.warnings += find_readme_faults(task.problem, tuple(mutants))
+        found.warnings += find_readme_faults(task.problem, _mutants(tried))
+    if task.problem is not None and tried:
+        _check_kernels(task.problem, root, tried, found)
     return (
         *(find("error", fault, root, folder) for fault in found.errors),
         *(find("warning", fault, root, folder) for fault in found.warnings),
@@ -100,8 +110,28 @@ def _is_runnable(salvaged: Salvage, inconsistencies: Sequence[str]) -> bool:
     return salvaged.readable >= RUNNABLE and not blamed & RUNNABLE
 
 
-def _run(problem: Problem, files: Sequence[str], examine: Examine, found: _Findings) -> Sequence[str]:
-    """Run those of the folder's modules that are sound as text; return the names of the mutants, if they loaded."""
+def _mutants(tried: Sequence[Candidate]) -> tuple[str, ...]:
+    return tuple(candidate.name for candidate in tried if candidate.mutant)
+
+
+def _check_kernels(problem: Problem, root: Path, tried: Sequence[Candidate], found: _Findings) -> None:
+    """Hold kernels.yml against the starter and the mutants; without a starter there is nothing to hold it against."""
+    path, starter = problem.folder / KERNELS, starter_folder(root, problem.name) / STARTER
+    if not path.is_file():
+        found.warnings.append(f"{path}: no such file; without Helion kernels no mistake is tried on the whole path")
+    elif starter.is_file():
+        try:
+            kernels = load_kernels(problem.folder, starter.read_text(encoding="utf-8", errors="replace"), tried)
+        except SpecError as error:
+            found.errors += str(error).splitlines()
+        else:
+            wrong = sum(kernel.expected == REFUSE for kernel in kernels)
+            if wrong < ENOUGH_KERNELS:
+                found.warnings.append(f"{path}: kernels: {wrong} wrong ones; a problem has {ENOUGH_KERNELS} or more")
+
+
+def _run(problem: Problem, files: Sequence[str], examine: Examine, found: _Findings) -> Sequence[Candidate]:
+    """Run those of the folder's modules that are sound as text; return what is tried, if mutants.py loaded."""
     if not files:
         return ()
     try:
@@ -112,7 +142,7 @@ def _run(problem: Problem, files: Sequence[str], examine: Examine, found: _Findi
     found.errors += told["faults"]
     lines = mutant_lines(problem.folder)
     found.warnings += [Fault(text, _mutant_line(text, lines)) for text in told["warnings"]]
-    return list(told["mutants"])
+    return [decode(Candidate, candidate) for candidate in told["candidates"]]
 
 
 def _mutant_line(text: str, lines: dict[str, int]) -> int | None:

@@ -27,6 +27,8 @@ def find_omissions(problem: Problem, root: Path) -> Iterator[str]:
     for output in problem.outputs:
         if problem.tolerance_of(output.name).relative_l2 is None:
             yield f"{task}: tolerance: output {output.name} has no relative_l2, so small values pass as zeros"
+        if problem.tolerance_of(output.name).accepted is None:
+            yield f"{task}: tolerance: output {output.name} has no margins; harness qualify {problem.name} prints them"
     yield from _cost_faults(problem, task)
     if not problem.source:
         yield f"{task}: no source: say where the mathematics is from"

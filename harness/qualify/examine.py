@@ -26,6 +26,7 @@ from harness.replay.poison import same_bits
 from harness.replay.reference import Reference, load_reference
 from harness.spec import Problem
 from harness.spec.salvage import salvage_problem
+from harness.store.codec import encode
 
 ENOUGH_MUTANTS = 10
 FEWEST_MUTANTS = 5  # of an exercise
@@ -40,7 +41,7 @@ def main(arguments: list[str]) -> int:
 
 
 def examine(problem: Problem, files: Sequence[str]) -> dict[str, Any]:
-    """Run a problem's Python, and return what is wrong: {"faults": [...], "warnings": [...], "mutants": [...]}."""
+    """Run a problem's Python, and return what is wrong: {"faults": [...], "warnings": [...], "candidates": [...]}."""
     faults: list[str] = []
     warnings: list[str] = []
     sample = _try_reference(problem, faults, warnings) if "reference.py" in files else None
@@ -52,7 +53,7 @@ def examine(problem: Problem, files: Sequence[str]) -> dict[str, Any]:
     return {
         "faults": list(dict.fromkeys(faults)),
         "warnings": warnings,
-        "mutants": [candidate.name for candidate in mutants],
+        "candidates": [encode(candidate) for candidate in roster.candidates] if roster else [],
     }
 
 
