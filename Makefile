@@ -48,7 +48,7 @@ qualify: environment  ## Try honest variants and mutants on the problems: can th
 	@$(HARNESS) qualify $(if $(PROBLEM),'$(PROBLEM)') $(if $(SUITE),--suite '$(SUITE)') $(ARGS)
 
 doctor: environment  ## Say what this machine has, and what to do about what is missing.
-	@$(HARNESS) doctor
+	@$(HARNESS) doctor $(ARGS)
 
 lint: environment  ## Check style, types and workflows.
 	$(RUN) ruff check .

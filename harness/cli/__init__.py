@@ -27,6 +27,7 @@ VERBS = {
         "harness.cli.rescore",
         "Replay the artifacts of earlier submissions with today's evaluator, and record it.",
     ),
+    "baseline": ("harness.cli.baseline", "Measure starters and torch on this machine's GPU, for comparison."),
     "board": ("harness.cli.board", "Show a problem's board, or export the whole season as a static site."),
     "show": ("harness.cli.show", "Show one record: verdict, cases, compile report, generated code."),
     "problems": ("harness.cli.problems", "List the season's problems, or a problem's cases."),
@@ -36,6 +37,7 @@ VERBS = {
     "check-problem": ("harness.cli.check_problem", "List every fault of a problem's folder, with file and line."),
     "qualify": ("harness.cli.qualify", "Try honest variants and mutants on a problem: can it tell right from wrong?"),
     "verify": ("harness.cli.verify", "Assemble an artifact's kernels again and compare: is the machine code theirs?"),
+    "audit": ("harness.cli.audit", "For organisers: are an artifact's kernels Helion's, and who shares whose work?"),
     "ci": ("harness.cli.ci", "Continuous integration: the steps of the workflows on pull requests and merges."),
     "doctor": ("harness.cli.doctor", "Say what this machine has, and what to do about what is missing."),
 }

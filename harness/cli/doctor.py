@@ -25,12 +25,17 @@ class Finding:
 
 
 @click.command()
+@click.option("--gpu", is_flag=True, help="Measure this machine's GPU: copy bandwidth, matrix products by dtype.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(as_json: bool) -> int:
+def command(gpu: bool, as_json: bool) -> int:
     """Say what this machine has: Python, toolchain, sandbox level, GPUs, compiler, disk.
 
     Exits with 0 if submissions can be built and checked here, 3 if not.
     """
+    if gpu:
+        from harness.cli.gpu_rates import show_rates
+
+        return show_rates(as_json=as_json)
     findings = [*_toolchain(), *_sandbox(), _gpus(), _assembler(), _disk()]
     if as_json:
         print_json([asdict(finding) for finding in findings])

@@ -17,6 +17,7 @@ TITLES = {
     "assemble": "assemble",
     "check": "check on CPU",
     "replay": "replay on GPU",
+    "baseline": "baselines",
     "qualify": "qualify",
 }
 

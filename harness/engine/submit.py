@@ -8,32 +8,26 @@ nothing. An error of ours becomes HARNESS_ERROR and is never counted against a t
 
 from __future__ import annotations
 
-import time
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from harness.artifact import Artifact
 from harness.case import load_cases
-from harness.engine.build import Built, run_build
+from harness.engine.baselines import load_baselines
+from harness.engine.build import run_build
 from harness.engine.checking import CaseResult, run_check
-from harness.engine.gpu import GpuReplay, add_replay, run_gpu_replay
+from harness.engine.gpu import run_gpu_replay
 from harness.engine.gpu_node import NodeLacksError
 from harness.engine.gpu_stage import NotReplayed, judge_cpu_replay, replay_on_gpu
-from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
-from harness.engine.report import report_build, report_case, report_kernels, report_unrun, report_verdict
+from harness.engine.recording import Evaluation, close_record, open_record
 from harness.engine.request import BuildRequest
-from harness.engine.standing import describe_request, why_unranked
 from harness.engine.workspace import Workspace
 from harness.errors import HarnessError
-from harness.store import Record, StageRecord, Store, new_record_id, utc_now
-from harness.toolchain import EVALUATOR_VERSION
+from harness.store import Record, Store
 from harness.verdict import Kind, Verdict, judge_checked, judge_replay
 
-STATE_SUBMITTED, STATE_FINISHED = "submitted", "finished"
 DRY_RUN = "a dry run is not recorded"
 
 
@@ -43,28 +37,6 @@ class Submitted:
 
     record: Record
     artifact: Artifact | None
-
-
-@dataclass
-class _Evaluation:
-    """What the stages have given so far."""
-
-    stages: list[StageRecord] = field(default_factory=list)
-    built: Built | None = None
-    results: tuple[CaseResult, ...] = ()
-    replay: GpuReplay | None = None
-    no_replay: str = ""
-    verdict: Verdict | None = None
-    error: str = ""
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Measure a stage's wall time."""
-        started = time.monotonic()
-        try:
-            yield
-        finally:
-            self.stages.append(StageRecord(name, round(time.monotonic() - started, 3)))
 
 
 def run_submit(
@@ -89,9 +61,9 @@ def run_submit(
     Raises:
         StoreError: the record could not be kept.
     """
-    record = _open_record(request)
+    record = open_record(request)
     store.submit(record)
-    evaluation = _Evaluation()
+    evaluation = Evaluation()
     try:
         evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, node=node)
     except KeyboardInterrupt:
@@ -99,7 +71,7 @@ def run_submit(
         raise
     except Exception as error:  # ours or the machine's, bugs too: it must not be lost, nor blamed on the team
         evaluation.verdict, evaluation.error = _judge_ours(error), traceback.format_exc()
-    finished = _close_record(record, request, evaluation)
+    finished = close_record(record, request, evaluation)
     store.finish(finished)
     return Submitted(finished, evaluation.built.artifact if evaluation.built else None)
 
@@ -126,14 +98,14 @@ def run_dry(
     Raises:
         HarnessError: the node could not be used, or something of ours failed; nobody's verdict.
     """
-    evaluation = _Evaluation()
+    evaluation = Evaluation()
     if on_cpu:
         evaluation.verdict = _check_elsewhere(request, workspace, listener, evaluation, node)
     else:
         evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, node=node)
     if evaluation.no_replay:
         raise NodeLacksError(evaluation.no_replay)
-    record = _close_record(_open_record(request), request, evaluation)
+    record = close_record(open_record(request), request, evaluation)
     why = "; ".join(filter(None, (record.unranked_reason, DRY_RUN)))
     record = replace(record, ranked=False, unranked_reason=why if record.accepted else None)
     return Submitted(record, evaluation.built.artifact if evaluation.built else None)
@@ -143,7 +115,7 @@ def _evaluate(
     request: BuildRequest,
     workspace: Workspace,
     listener: Listener,
-    evaluation: _Evaluation,
+    evaluation: Evaluation,
     *,
     full: bool,
     node: Sequence[str] | None,
@@ -162,11 +134,12 @@ def _evaluate(
     if node is None or verdict.kind not in (Kind.CHECKED, Kind.BUILT):
         return verdict
     with evaluation.stage("replay"):
+        evaluation.baselines = load_baselines(workspace.root, request.problem, request.target)
         return _replay(request, built.artifact, node, listener, evaluation) or verdict
 
 
 def _check_elsewhere(
-    request: BuildRequest, workspace: Workspace, listener: Listener, evaluation: _Evaluation, node: Sequence[str]
+    request: BuildRequest, workspace: Workspace, listener: Listener, evaluation: Evaluation, node: Sequence[str]
 ) -> Verdict:
     with evaluation.stage("build"):
         built = run_build(request, workspace, listener)
@@ -182,7 +155,7 @@ def _check_elsewhere(
 
 
 def _replay(
-    request: BuildRequest, artifact: Artifact, node: Sequence[str], listener: Listener, evaluation: _Evaluation
+    request: BuildRequest, artifact: Artifact, node: Sequence[str], listener: Listener, evaluation: Evaluation
 ) -> Verdict | None:
     """Return the verdict of a replay on the GPU, None where the machine's GPU turned out to be of no use."""
     call_s = request.season.budgets.gpu_call_s
@@ -233,64 +206,3 @@ def _judge_ours(error: Exception) -> Verdict:
     told = f"{error}" if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
     message = f"{told}\nThis is the harness's fault or the machine's, not the submission's; it counts against nobody."
     return Verdict(Kind.HARNESS_ERROR, "engine", type(error).__name__, message)
-
-
-def _open_record(request: BuildRequest) -> Record:
-    return Record(
-        id=new_record_id(),
-        state=STATE_SUBMITTED,
-        created=utc_now(),
-        team=request.submission.team,
-        problem=request.problem.name,
-        problem_version=request.problem.version,
-        division=request.division,
-        season=request.season.name,
-        target=request.target.name,
-        source_sha256=request.submission.sha256,
-        normalised_source_sha256=request.submission.normalised_sha256,
-        evaluator_version=EVALUATOR_VERSION,
-        toolchain=dict(request.toolchain),
-        machine=describe_machine(),
-        sandbox_level=request.level.value,
-        suite=request.suite,
-    )
-
-
-def _close_record(record: Record, request: BuildRequest, evaluation: _Evaluation) -> Record:
-    verdict = evaluation.verdict
-    assert verdict is not None
-    reported = report_verdict(verdict)
-    if evaluation.error:
-        reported = replace(reported, details={**reported.details, "traceback": evaluation.error[-8000:]})
-    record = replace(
-        record,
-        state=STATE_FINISHED,
-        finished=utc_now(),
-        verdict=reported,
-        stages=tuple(evaluation.stages),
-        cases=tuple(report_case(r) for r in evaluation.results) or tuple(map(report_unrun, request.cases)),
-    )
-    if evaluation.replay is not None:
-        record = add_replay(record, evaluation.replay)
-    record = _add_standing(record, request, evaluation)
-    if evaluation.built is None:
-        return record
-    artifact = evaluation.built.artifact
-    return replace(
-        record,
-        artifact_key=artifact.manifest.key,
-        warnings=artifact.manifest.warnings,
-        build=report_build(artifact, request.season.budgets.compile_cpu_s),
-        kernels=report_kernels(artifact, request.target, evaluation.built.cached),
-    )
-
-
-def _add_standing(record: Record, request: BuildRequest, evaluation: _Evaluation) -> Record:
-    verdict, replay = evaluation.verdict, evaluation.replay
-    assert verdict is not None
-    submitted = datetime.fromisoformat(record.created.replace("Z", "+00:00"))
-    entry = describe_request(request)
-    no_replay = f"a GPU is here, and could not be used: {evaluation.no_replay}" if evaluation.no_replay else ""
-    why = why_unranked(entry, request.season, verdict, replay, submitted, no_replay)
-    passed = verdict.kind is Kind.PASSED
-    return replace(record, unranked_reason=why, ranked=passed and why is None)

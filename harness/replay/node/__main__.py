@@ -1,6 +1,6 @@
-"""The node's command: `node.pyz replay ARTIFACT PROBLEM REQUEST`, `node.pyz runner ...`, `node.pyz describe`.
+"""The node's command: `node.pyz replay ARTIFACT PROBLEM REQUEST`, and `describe`, `rates`, `baseline`, `runner`.
 
-`replay` prints JSON lines: progress events, and one report last. The zip file's own `__main__` calls `main`.
+Each prints JSON lines: progress events, and what was asked for last. The zip file's own `__main__` calls `main`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ class _LacksError(HarnessError):
     """This machine cannot replay anything."""
 
 
-USAGE = "usage: node.pyz replay ARTIFACT_DIR PROBLEM_DIR REQUEST.json | describe"
+USAGE = (
+    "usage: node.pyz replay ARTIFACT_DIR PROBLEM_DIR REQUEST.json | describe | rates | "
+    "baseline PROBLEM_DIR REQUEST.json"
+)
 
 
 def _check_modules() -> str:
@@ -53,7 +57,7 @@ def _choose_gpu() -> None:
             os.environ["CUDA_VISIBLE_DEVICES"] = listed[0]
 
 
-def _replay_in_turn(artifact: Path, problem: Path, request_file: Path, tell: Any) -> None:
+def _in_turn(measure: Callable[[], None], tell: Any) -> None:
     from harness.replay.node.turn import take_turn
 
     def wait() -> None:
@@ -64,7 +68,7 @@ def _replay_in_turn(artifact: Path, problem: Path, request_file: Path, tell: Any
     with take_turn(os.environ.get("CUDA_VISIBLE_DEVICES", ""), wait):
         if waited:
             tell({"event": "turn"})
-        _replay(artifact, problem, request_file, tell)
+        measure()
 
 
 def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> None:
@@ -117,6 +121,64 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> Non
     tell({"event": "report", "report": encode_report(NodeReport(tuple(cases), machine | facts, watch.facts()))})
 
 
+def _describe(tell: Any) -> None:
+    missing = _check_modules()
+    if missing:
+        raise _LacksError(missing)
+    from harness.replay.node.machine import describe_node, open_nvml
+
+    tell({"event": "node", "machine": describe_node(open_nvml())})
+
+
+def _measure_rates(tell: Any) -> None:
+    _describe(tell)
+    from harness.replay.node.rates import measure_rates
+
+    tell({"event": "rates", "rates": measure_rates()})
+
+
+def _measure_baselines(problem: Path, request_file: Path, tell: Any) -> None:
+    from harness.replay.node.node_report import parse_request
+    from harness.replay.node.problem_document import load_problem_document
+
+    request = parse_request(json.loads(request_file.read_text(encoding="utf-8")))
+    document = load_problem_document(problem)
+    missing = _check_modules()
+    if missing:
+        raise _LacksError(missing)
+    from harness.replay.gpu.span_clock import start_span_clock
+
+    clock, why_not = start_span_clock()  # before there is a CUDA context
+    if clock is None:
+        raise _LacksError(f"no score clock: {why_not}")
+    from harness.replay.node.baseline import measure_case
+    from harness.replay.reference import load_reference
+
+    _describe(tell)
+    reference = load_reference(document)
+    for case in request.cases:
+        found = measure_case(reference, case.shape, case.distribution, clock)
+        tell({"event": "baseline", "id": case.id, **{name: vars(measured) for name, measured in found.items()}})
+    tell({"event": "done"})
+
+
+def _carry_out(arguments: list[str], tell: Any) -> int:
+    command, *rest = arguments or [""]
+    paths = [Path(word) for word in rest]
+    if command == "replay" and len(paths) == 3:
+        _in_turn(lambda: _replay(paths[0], paths[1], paths[2], tell), tell)
+    elif command == "describe" and not paths:
+        _describe(tell)
+    elif command == "rates" and not paths:
+        _in_turn(lambda: _measure_rates(tell), tell)
+    elif command == "baseline" and len(paths) == 2:
+        _in_turn(lambda: _measure_baselines(paths[0], paths[1], tell), tell)
+    else:
+        tell({"event": "error", "message": USAGE})
+        return 2
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     """Run one command; return its exit code."""
     if arguments[:1] == ["runner"] and len(arguments) == 5:
@@ -132,17 +194,7 @@ def main(arguments: list[str]) -> int:
 
     try:
         _choose_gpu()
-        if arguments[:1] == ["replay"] and len(arguments) == 4:
-            _replay_in_turn(Path(arguments[1]), Path(arguments[2]), Path(arguments[3]), tell)
-        elif arguments == ["describe"]:
-            if _check_modules():
-                raise _LacksError(_check_modules())
-            from harness.replay.node.machine import describe_node, open_nvml
-
-            tell({"event": "node", "machine": describe_node(open_nvml())})
-        else:
-            tell({"event": "error", "message": USAGE})
-            return 2
+        return _carry_out(arguments, tell)
     except HarnessError as error:
         kind = "lacks" if isinstance(error, _LacksError) else "failed"
         tell({"event": "error", "kind": kind, "message": str(error)[:2000]})
@@ -151,7 +203,6 @@ def main(arguments: list[str]) -> int:
         traceback.print_exc()
         tell({"event": "error", "message": f"{type(error).__name__}: {error}"[:2000]})
         return 3
-    return 0
 
 
 if __name__ == "__main__":

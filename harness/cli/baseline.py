@@ -1,0 +1,98 @@
+"""`harness baseline`: what a submission is compared with, measured on this machine's GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.output import print_json, print_renderable
+from harness.cli.request import DEFAULT_TEAM, Options, resolve
+from harness.engine.workspace import find_workspace
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.engine.baselines import Baselines
+    from harness.engine.progress import Listener
+
+
+@click.command()
+@click.argument("problem", required=False)
+@click.option("--target", help="The GPU; by default this machine's.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(problem: str | None, target: str | None, as_json: bool) -> int:
+    """Measure the starter, the reference in eager torch and in compiled torch, of PROBLEM or of all problems.
+
+    Needs a GPU of the season. Kept in baselines/, one file a problem and GPU, with the environment; records then say
+    how many times faster than each a submission is.
+    """
+    from harness.cli.progress import show_progress
+    from harness.engine.baselines import save_baselines
+    from harness.engine.gpu_node import find_season_gpu, local_node
+    from harness.engine.replaying import NO_GPU
+    from harness.spec import load_season
+    from harness.target import load_target
+
+    workspace = find_workspace(Path.cwd())
+    season = load_season(workspace.root)
+    targets = (load_target(target).name,) if target is not None else season.targets
+    found = find_season_gpu(season.model_copy(update={"targets": targets}))
+    if found is None:
+        raise UsageError(f"baselines are measured on a GPU of the season ({', '.join(targets)}): {NO_GPU}")
+    gpu, model = found
+    node = local_node(workspace.state, gpu)
+    measured = []
+    for name in [problem] if problem else list(season.problems):
+        with show_progress(quiet=as_json) as listener:
+            measured.append(_measure(name, model.name, node, listener, as_json=as_json))
+        save_baselines(measured[-1], workspace.root)
+    if as_json:
+        from harness.store.codec import encode
+
+        print_json([encode(baselines) for baselines in measured])
+    else:
+        print_renderable(*map(_table, measured))
+    return 0
+
+
+def _measure(problem: str, target: str, node: list[str], listener: Listener, *, as_json: bool) -> Baselines:
+    from harness.engine.baselines import measure_baselines
+    from harness.engine.build import Built, run_build
+    from harness.engine.gpu_stage import Judged, replay_on_gpu
+    from harness.errors import HarnessError
+    from harness.verdict import Kind
+
+    options = Options(problem, DEFAULT_TEAM, None, target, None, "default", (), False, as_json, False)
+    workspace, request = resolve(options)
+    built = run_build(request, workspace, listener)
+    if not isinstance(built, Built):
+        raise HarnessError(f"the starter of {problem} does not build: {built.message}")
+    call_s = request.season.budgets.gpu_call_s
+    judged = replay_on_gpu(node, built.artifact, request.problem, request.cases, request.target, call_s, listener)
+    if not isinstance(judged, Judged) or judged.verdict.kind is not Kind.PASSED:
+        why = judged.verdict.message if isinstance(judged, Judged) else judged.why
+        raise HarnessError(f"the starter of {problem} does not pass: {why}")
+    return measure_baselines(node, request.problem, request.cases, request.target, judged.replay, listener)
+
+
+def _table(baselines: Baselines) -> object:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from harness.board.text import microseconds
+    from harness.engine.baselines import KINDS
+    from harness.text import clean
+
+    table = Table("benchmark", *(f"{kind} µs" for kind in KINDS), box=box.SIMPLE, title=clean(baselines.problem))
+    for case_id, times in baselines.cases.items():
+        cells = [microseconds(times[kind]) if kind in times else _note(baselines, case_id, kind) for kind in KINDS]
+        table.add_row(Text(clean(case_id)), *map(Text, cells))
+    return table
+
+
+def _note(baselines: Baselines, case_id: str, kind: str) -> str:
+    from harness.text import clean
+
+    return clean(baselines.notes.get(f"{case_id} {kind}", "none"))[:40]

@@ -1,0 +1,123 @@
+"""Baselines on a GPU machine: how long torch takes for what a problem asks, eagerly and compiled.
+
+Both run the problem's own reference, in float32 where it says float64, and are timed as submissions are: one call is
+one CUDA graph, by the score clock, on a cold L2 and fresh inputs. Trusted code throughout, so judge and runner are one
+process here. A baseline that cannot be captured into a graph, or compiled, has no time and says why.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.overrides import TorchFunctionMode
+
+from harness.replay.inputs import Request, draw_inputs
+from harness.replay.reference import Reference, Tensors
+
+SAMPLES = 50
+FLUSH_BYTES = 512 << 20
+_WARM_UPS = 3
+
+Call = Callable[..., Tensors]
+
+
+class _InFloat32(TorchFunctionMode):
+    """Whatever asks for float64 gets float32."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None) -> Any:
+        if func is torch.Tensor.double:
+            return args[0].float()
+        lowered = [torch.float32 if value is torch.float64 else value for value in args]
+        named = {name: torch.float32 if v is torch.float64 else v for name, v in (kwargs or {}).items()}
+        return func(*lowered, **named)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One baseline of one case: its median in microseconds, or why there is none."""
+
+    median_us: float | None
+    note: str = ""
+
+
+def eager_call(reference: Reference, sizes: Mapping[str, int]) -> Call:
+    """Return the reference as a function of its inputs, in float32."""
+
+    def call(*inputs: torch.Tensor) -> Tensors:
+        with torch.no_grad(), _InFloat32():
+            return tuple(reference.reference(inputs, dict(sizes)))
+
+    return call
+
+
+def recorded_call(eager: Call, inputs: Tensors) -> Call:
+    """Return the same as a graph of torch's operations for inputs of this form, loops unrolled."""
+    graph: Call = make_fx(eager)(*inputs)
+    return graph
+
+
+def compiled_call(eager: Call, inputs: Tensors) -> Call:
+    """Return the same, compiled by torch for inputs of this form."""
+    return torch.compile(recorded_call(eager, inputs), dynamic=False)
+
+
+def measure_case(reference: Reference, sizes: Mapping[str, int], distribution: str, clock: Any) -> dict[str, Measured]:
+    """Measure a benchmark's baselines on the GPU.
+
+    Args:
+        reference: the problem's.
+        sizes: the shape.
+        distribution: of the inputs.
+        clock: the score clock (`gpu.span_clock`).
+    """
+    given = [number for number, spec in enumerate(reference.problem.inputs) if not spec.buffer]
+
+    def draw() -> Tensors:
+        request = Request(tuple(sorted(sizes.items())), distribution, secrets.randbits(63))
+        made = draw_inputs(reference, request, "cuda")
+        return tuple(made[number] for number in given)
+
+    eager = eager_call(reference, sizes)
+    found: dict[str, Measured] = {}
+    for name in ("eager", "compile"):
+        try:
+            inputs = draw()
+            call = eager if name == "eager" else compiled_call(eager, inputs)
+            found[name] = Measured(median(_time(call, inputs, draw, clock)))
+        except Exception as error:  # of torch's own: it says what of the reference it cannot do
+            found[name] = Measured(None, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
+            with contextlib.suppress(RuntimeError):
+                torch.cuda.synchronize()
+    return found
+
+
+def _time(call: Call, inputs: Tensors, draw: Callable[[], Tensors], clock: Any) -> list[float]:
+    """Return the span of each call in microseconds."""
+    stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    with torch.cuda.stream(stream):
+        for _ in range(_WARM_UPS):
+            call(*inputs)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call(*inputs)
+    flush = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda")
+    clock.take()
+    for number in range(SAMPLES):
+        for old, new in zip(inputs, draw(), strict=True):
+            old.copy_(new)
+        with clock:
+            flush.fill_(number)
+            graph.replay()
+            torch.cuda.synchronize()
+    spans = [span.span_us for span in clock.take()]
+    if len(spans) != SAMPLES:
+        raise RuntimeError(f"the clock recorded {len(spans)} of {SAMPLES} calls")
+    return spans
