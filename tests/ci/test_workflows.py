@@ -94,7 +94,7 @@ def test_a_token_meets_no_submitted_code():
 
 
 def test_the_gate_takes_everything_but_the_submission_from_the_base():
-    checkout, environment, *_ = steps_of("submission", "check")
+    checkout, environment, *_ = steps_of("submission", "gate")
     assert checkout["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
     assert environment["uses"].startswith("./")
     assert steps_of("report", "answer")[0]["with"]["ref"] == "${{ github.event.repository.default_branch }}"
@@ -116,7 +116,7 @@ class Conversation:
         """Run the gate's job on the pull request."""
         self.head, self.author = head or self.competition.commit(), author
         self.gate = Runner(self.competition, self.competition.event(self.head, author))
-        self.passed = self.gate.run(WORKFLOWS["submission"], "check")
+        self.passed = self.gate.run(WORKFLOWS["submission"], "gate")
         return self.passed
 
     def answer(self, artifact=None, conclusion=None):
