@@ -92,6 +92,7 @@ _TRACE_KINDS = {
     "tracer_failed": Kind.UNTRACEABLE,
     "harness_error": Kind.HARNESS_ERROR,
     "autotuning_refused": Kind.POLICY_VIOLATION,
+    "patched_generator": Kind.POLICY_VIOLATION,
     "advanced_controls": Kind.POLICY_VIOLATION,
 }
 

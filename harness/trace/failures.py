@@ -29,6 +29,7 @@ REASONS = {
     "config_error": "Correct the helion.Config of the kernel for this shape.",
     "triton_error": "Triton refused the kernel.",
     "autotuning_refused": "Nothing is tuned in evaluation: give each kernel one config.",
+    "patched_generator": "Leave Helion's compiler and Triton's front end as they are.",
     "advanced_controls": "Use a controls file that the season provides, or none.",
     "bad_grid": "A grid has one to three sizes, at most 2147483647, 65535 and 65535.",
     "out_of_memory": "Build large tensors on the device: a trace has little host memory.",

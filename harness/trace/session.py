@@ -29,6 +29,7 @@ from harness.trace.plan_builder import build_plan
 from harness.trace.protocol import Emit, failed_event
 from harness.trace.recorder import Recorder
 from harness.trace.submission_module import find_entry, import_submission
+from harness.trace.tampering import Generator
 from harness.trace.warm_up import warm_up
 
 
@@ -48,6 +49,7 @@ class Session:
         install_standins(self._recorder)
         self._launches.install()
         install_helion(self._recorder, self._target, portable=bool(request.get("portable")))
+        self._generator = Generator()
 
     @property
     def warnings(self) -> list[str]:
@@ -90,6 +92,9 @@ class Session:
         inputs = [recorder.add_input(tensor) for tensor in data]
         with recorder.recording():
             result = self._entry(data)
+        changes = self._generator.find_changes()
+        if changes:
+            raise TraceError("patched_generator", f"{changes[0]} is not what it was before the submission ran")
         kind, tensors = _outputs(result)
         outputs = [recorder.number(tensor) for tensor in tensors]
         return build_plan(shape["id"], recorder.tensors, recorder.steps, imported, inputs, outputs, kind)
