@@ -93,5 +93,5 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> tuple[Path, ...]:
     except OSError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    order = ("task.yml", "reference.py", "mutants.py", "README.md")
+    order = ("task.yml", "reference.py", "mutants.py", "kernels.yml", "README.md")
     return tuple(folder / name for name in sorted(files, key=lambda n: order.index(n) if n in order else len(order)))

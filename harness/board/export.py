@@ -34,6 +34,7 @@ def board_document(board: Board) -> dict[str, Any]:
         "setting": encode({**vars(board.setting), "toolchain": dict(board.setting.toolchain)})
         if board.setting
         else None,
+        "problem_version_now": board.version_now,
         "noise": board.noise,
         "ranked": [_entry_fields(entry) for entry in board.entries],
         "unranked": [_apart_fields(apart) for apart in board.unranked],

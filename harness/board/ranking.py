@@ -61,6 +61,7 @@ class Board:
         noise: entries this close (a share of one) to their group's leader tie with it.
         unranked: the newest accepted record of each team that is not ranked, in the board's setting.
         elsewhere: each team's best of other settings: not comparable.
+        version_now: the problem's version today, None where nobody said it.
     """
 
     problem: str
@@ -71,6 +72,17 @@ class Board:
     entries: tuple[Entry, ...] = ()
     unranked: tuple[Apart, ...] = ()
     elsewhere: tuple[Apart, ...] = ()
+    version_now: str | None = None
+
+    @property
+    def changed(self) -> str:
+        """Say that the problem has changed since what stands here was made; empty if it has not."""
+        if self.setting is None or self.version_now in (None, self.setting.problem_version):
+            return ""
+        return (
+            f"The problem has changed: it is version {self.version_now} now, and nothing is ranked in it yet. What "
+            f"stands here was made with version {self.setting.problem_version}; versions are never mixed."
+        )
 
 
 def rank(
@@ -81,6 +93,7 @@ def rank(
     *,
     noise: float = 0.0,
     setting: Setting | None = None,
+    version_now: str | None = None,
 ) -> Board:
     """Make a board of records.
 
@@ -91,6 +104,7 @@ def rank(
         division: "closed" or "open".
         noise: the target's measured spread between identical kernels, as a share of one.
         setting: the one that counts now; by default the newest ranked record's, or else the newest record's.
+        version_now: the problem's version today, where it is known: a board of another one says so.
     """
     board = (problem, target, division)
     shown = sorted(
@@ -106,6 +120,7 @@ def rank(
         entries=_place(best, noise, _first_teams(shown)),
         unranked=_list_unranked(here, {pooled.record.team: pooled.record for pooled in best}),
         elsewhere=_list_elsewhere([record for record in shown if record.setting != setting], setting),
+        version_now=version_now,
     )
 
 

@@ -89,6 +89,8 @@ def _render_heading(board: Board, title: str | None) -> Text:
             f"problem version {board.setting.problem_version}, evaluator {board.setting.evaluator_version}, {tools}"
         )
         heading.append(f"\n{clean(setting)}\n", "dim")
+    if board.changed:
+        heading.append(f"{clean(board.changed)}\n", "bold yellow")
     return heading
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.board.ranking import Board
     from harness.board.site import SeasonFacts
     from harness.board.standings import Standing
+    from harness.spec import Problem
     from harness.store import Record
 
 
@@ -67,7 +68,7 @@ def command(
     with _open(workspace, source) as records:
         if export is not None:
             return _export(export, workspace, records.everything())
-        boards = _choose([[_rank(records, p.name, name, division) for p in problems] for name in targets])
+        boards = _choose([[_rank(records, p, name, division) for p in problems] for name in targets])
         if save is not None:
             return _save(save, records.everything(), boards)
     overall = None if problem else rank_overall(boards, {name: item.points for name, item in season.problems.items()})
@@ -101,12 +102,12 @@ def _open(workspace: Workspace, source: Path | None) -> Iterator[_Records]:
         yield _Records(store.board, store.records)
 
 
-def _rank(records: _Records, problem: str, target: str, division: str) -> Board:
+def _rank(records: _Records, problem: Problem, target: str, division: str) -> Board:
     from harness.board.ranking import rank
     from harness.target import load_target
 
-    found = records.of_board(problem, target, division)
-    return rank(found, problem, target, division, noise=load_target(target).noise or 0.0)
+    found, noise = records.of_board(problem.name, target, division), load_target(target).noise or 0.0
+    return rank(found, problem.name, target, division, noise=noise, version_now=problem.version)
 
 
 def _choose(by_target: Sequence[list[Board]]) -> list[Board]:

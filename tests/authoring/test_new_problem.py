@@ -44,6 +44,7 @@ def test_the_command_says_what_to_do_next(root, harness):
         "problems/draft/task.yml",
         "problems/draft/reference.py",
         "problems/draft/mutants.py",
+        "problems/draft/kernels.yml",
         "problems/draft/README.md",
         "submissions/starter/draft/submission.py",
     ]

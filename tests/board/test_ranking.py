@@ -148,3 +148,21 @@ def test_another_suite_is_listed_apart_whenever_it_came():
     board = rank([ours, gameable], ours.problem, ours.target, ours.division)
     assert [apart.record.suite for apart in board.unranked] == ["default"]
     assert "suite hackathon-2026, now default" in board.elsewhere[0].why
+
+
+def test_a_board_of_a_problem_that_has_changed_since_keeps_to_one_version_and_says_so():
+    records = [passed("acme", 5, 0), passed("bolt", 6, 1)]
+    board = rank(records, *BOARD, version_now="2")
+    assert [entry.record.problem_version for entry in board.entries] == ["1", "1"]
+    assert board.changed == (
+        "The problem has changed: it is version 2 now, and nothing is ranked in it yet. What stands here was made with "
+        "version 1; versions are never mixed."
+    )
+    first_of_the_new = rank([*records, passed("bolt", 9, 2, problem_version="2")], *BOARD, version_now="2")
+    assert [entry.record.team for entry in first_of_the_new.entries] == ["bolt"]
+    assert {apart.why for apart in first_of_the_new.elsewhere} == {"problem version 1, now 2"}
+    assert first_of_the_new.changed == ""
+
+
+def test_a_board_without_records_has_not_changed():
+    assert rank([], *BOARD, version_now="2").changed == ""

@@ -56,6 +56,12 @@ def test_a_board_lists_unranked_and_other_settings_apart():
     assert "problem version 0, now 1" in elsewhere
 
 
+def test_a_board_says_that_its_problem_has_changed():
+    text = show(render_board(rank([passed("acme", 9, 1)], *BOARD, version_now="2")))
+    assert "The problem has changed: it is version 2 now, and nothing is ranked in it yet." in text
+    assert "has changed" not in show(render_board(rank([passed("acme", 9, 1)], *BOARD, version_now="1")))
+
+
 def test_an_empty_board_says_what_ranking_needs():
     assert "No ranked entry yet: ranking needs a replay on the target's GPU." in show(render_board(board(checked())))
 
