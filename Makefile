@@ -56,6 +56,7 @@ lint: environment  ## Check style, types and workflows.
 	$(RUN) mypy
 	.venv/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	.venv/bin/check-jsonschema --quiet --builtin-schema vendor.github-actions .github/actions/*/action.yml
+	.venv/bin/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 	.venv/bin/zizmor --offline --quiet .github
 
 test: environment  ## Run the tests that need no GPU.

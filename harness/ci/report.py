@@ -95,8 +95,9 @@ class Report:
 
 
 def encode_report(report: Report) -> dict[str, Any]:
-    """Return a report's JSON document."""
-    return {"format": FORMAT, **encode(report)}
+    """Return a report's JSON document, its texts cut to what a reader takes."""
+    document: dict[str, Any] = _cut({"format": FORMAT, **encode(report)})
+    return document
 
 
 def save_report(report: Report, folder: Path) -> Path:
@@ -173,6 +174,15 @@ def believed(read: Callable[[], T]) -> T:
         raise ReportError(str(error)[:500]) from None
     except Exception as error:  # our code on somebody's values, of the right types: nothing else can be to blame
         raise ReportError(f"its values make no sense ({type(error).__name__})") from None
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _cut(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value]
+    too_long = isinstance(value, str) and len(value) > MAX_TEXT
+    return f"{value[: MAX_TEXT - 20]}\n[cut here]" if too_long else value
 
 
 def _no_constant(name: str) -> float:

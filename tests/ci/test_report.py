@@ -31,6 +31,14 @@ def test_what_is_written_is_read():
     assert parse_report(dump(faulty)) == faulty
 
 
+def test_a_long_message_is_cut_rather_than_refused():
+    verdict = dataclasses.replace(incorrect().verdict, message="x" * 50_000, details={"a": ["y" * 50_000]})
+    report = dataclasses.replace(GOOD, records=(incorrect("acme", verdict=verdict),))
+    (record,) = parse_report(dump(report)).records
+    assert record.verdict.message.startswith("x" * 19_000)
+    assert record.verdict.message.endswith("\n[cut here]")
+
+
 def with_record(**changes):
     return dataclasses.replace(GOOD, records=(dataclasses.replace(GOOD.records[0], **changes),))
 
