@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -30,6 +31,9 @@ FASTEST_PROGRAMS = 5
 
 UNREACHABLE_AFTER_S = 24 * 3600
 """How old an unfinished record gets before recovery gives up on an owner that it cannot look at."""
+
+IDENTITY = ("team", "problem", "target", "division", "season", "source_sha256")
+"""What a record is from its submission on."""
 
 _ID_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 
@@ -92,14 +96,19 @@ class Store:
             raise
 
     def finish(self, record: Record) -> None:
-        """Store a record's outcome. It replaces the submitted (or interrupted) row, and is final."""
+        """Store a record's outcome. It replaces the submitted (or interrupted) row, and is final.
+
+        Whose it is, and of what, was said when it was submitted, and cannot be changed by its outcome.
+        """
         if record.state != "finished" or record.verdict is None:
             raise StoreError(f"record {record.id} has no verdict yet: it cannot be finished")
         record = record if record.finished else dataclasses.replace(record, finished=utc_now())
         with self._database.write() as connection:
-            unfinished = and_(records.c.id == record.id, records.c.state != "finished")
+            same = _equal(**{name: getattr(record, name) for name in IDENTITY})
+            unfinished = and_(records.c.id == record.id, records.c.state != "finished", *same)
             if connection.execute(records.update().where(unfinished).values(**_columns(record))).rowcount != 1:
-                raise StoreError(f"record {record.id} was never submitted, or is finished already")
+                told = "was never submitted, or is finished already, or was submitted as another's"
+                raise StoreError(f"record {record.id} {told}")
 
     def interrupt(self, record: Record) -> None:
         """Mark a submitted record of this process as interrupted: its owner stopped it."""
@@ -198,15 +207,21 @@ class Store:
 def _columns(record: Record) -> dict[str, Any]:
     """Return the columns that a record determines, all but its id."""
     document = encode_record(record)
-    copied = ("state", "created", "team", "problem", "target", "division", "season", "score_us", "artifact_key")
+    copied = ("state", "created", "team", "problem", "target", "division", "season", "artifact_key")
     sources = ("source_sha256", "normalised_source_sha256")
     return {
         **{name: document[name] for name in copied + sources},
+        "score_us": _column_number(record.score_us),
         "setting": record.setting.key,
         "verdict": record.verdict.kind if record.verdict else None,
         "standing": "ranked" if record.scored else "accepted" if record.accepted else "none",
         "document": document,
     }
+
+
+def _column_number(value: float | None) -> float | None:
+    """Return a number that every database orders; the record keeps what it was."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _owner_columns() -> dict[str, Any]:
