@@ -18,20 +18,30 @@ from harness.replay.node.problem_document import write_problem_document
 from harness.spec import load_problem
 
 ROOT = Path(__file__).parents[2]
-PROBLEMS = ("causal_conv1d", "fp8_quant", "chunk_fwd_h", "chunk_fwd_o", "recompute_w_u", "softmax", "vector_add")
+PROBLEMS = (
+    "causal_conv1d", "fp8_quant", "chunk_fwd_h", "chunk_fwd_o", "recompute_w_u", "gdn_forward", "softmax", "vector_add",
+)  # fmt: skip
 
 
-def export(problem_folder: Path, artifact: Path, out: Path, timeout_s: float = 60, samples: int = 0) -> None:
+def export(
+    problem_folder: Path,
+    artifact: Path,
+    out: Path,
+    timeout_s: float = 60,
+    samples: int = 0,
+    roles: tuple[str, ...] = ("test", "benchmark"),
+) -> None:
     problem = load_problem(problem_folder)
     built = {path.stem for path in (artifact / "plans").glob("*.json")}
-    cases = [case for case in load_cases(problem) if case.shape_id in built]
+    cases = [case for case in load_cases(problem) if case.shape_id in built and case.role in roles]
     shutil.rmtree(out, ignore_errors=True)
     shutil.copytree(artifact, out / "artifact")
     write_problem_document(problem, [case.sizes for case in cases], out / "problem")
     requests = [
         CaseRequest(c.id, c.shape_id, c.sizes, c.distribution, c.role == "benchmark", timeout_s, samples) for c in cases
     ]
-    (out / "request.json").write_text(json.dumps(encode_request(NodeRequest(tuple(requests)))))
+    for name, chosen in (("request", requests), ("benchmarks", [request for request in requests if request.timed])):
+        (out / f"{name}.json").write_text(json.dumps(encode_request(NodeRequest(tuple(chosen)))))
 
 
 def main() -> None:
@@ -42,6 +52,7 @@ def main() -> None:
         command = [ROOT / ".venv/bin/harness", "build", name, "--target", "h200", "--json"]
         built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         export(ROOT / "problems" / name, Path(json.loads(built.stdout)["artifact"]), out / name)
+        shutil.copy(ROOT / "submissions" / "starter" / name / "submission.py", out / name)
 
 
 if __name__ == "__main__":

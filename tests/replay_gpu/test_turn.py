@@ -49,6 +49,17 @@ def test_one_that_was_killed_holds_nobody_up(tmp_path):
         assert held
 
 
+def test_those_that_time_nothing_share_and_keep_off_those_that_do(tmp_path):
+    with (
+        take_turn("GPU-a", lambda: None, tmp_path, shared=True),
+        take_turn("GPU-a", lambda: 1 / 0, tmp_path, shared=True),
+    ):
+        timed = holder("GPU-a", tmp_path)
+        assert timed.stdout.readline() == "waiting\n"
+    assert timed.stdout.readline() == "held\n"
+    end(timed)
+
+
 def test_without_a_folder_it_goes_on(tmp_path):
     with take_turn("GPU-a", lambda: None, tmp_path / "missing") as held:
         assert not held

@@ -57,7 +57,7 @@ def _choose_gpu() -> None:
             os.environ["CUDA_VISIBLE_DEVICES"] = listed[0]
 
 
-def _in_turn(measure: Callable[[], None], tell: Any) -> None:
+def _in_turn(measure: Callable[[], None], tell: Any, *, shared: bool = False) -> None:
     from harness.replay.node.turn import take_turn
 
     def wait() -> None:
@@ -65,7 +65,7 @@ def _in_turn(measure: Callable[[], None], tell: Any) -> None:
         waited.append(True)
 
     waited: list[bool] = []
-    with take_turn(os.environ.get("CUDA_VISIBLE_DEVICES", ""), wait):
+    with take_turn(os.environ.get("CUDA_VISIBLE_DEVICES", ""), wait, shared=shared):
         if waited:
             tell({"event": "turn"})
         measure()
@@ -166,7 +166,8 @@ def _carry_out(arguments: list[str], tell: Any) -> int:
     command, *rest = arguments or [""]
     paths = [Path(word) for word in rest]
     if command == "replay" and len(paths) == 3:
-        _in_turn(lambda: _replay(paths[0], paths[1], paths[2], tell), tell)
+        timed = any(case["timed"] for case in json.loads(paths[2].read_text(encoding="utf-8"))["cases"])
+        _in_turn(lambda: _replay(paths[0], paths[1], paths[2], tell), tell, shared=not timed)
     elif command == "describe" and not paths:
         _describe(tell)
     elif command == "rates" and not paths:

@@ -90,7 +90,7 @@ def measure_case(reference: Reference, sizes: Mapping[str, int], distribution: s
         try:
             inputs = draw()
             call = eager if name == "eager" else compiled_call(eager, inputs)
-            found[name] = Measured(median(_time(call, inputs, draw, clock)))
+            found[name] = Measured(median(time_call(call, inputs, draw, clock)))
         except Exception as error:  # of torch's own: it says what of the reference it cannot do
             found[name] = Measured(None, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             with contextlib.suppress(RuntimeError):
@@ -98,8 +98,15 @@ def measure_case(reference: Reference, sizes: Mapping[str, int], distribution: s
     return found
 
 
-def _time(call: Call, inputs: Tensors, draw: Callable[[], Tensors], clock: Any) -> list[float]:
-    """Return the span of each call in microseconds."""
+def time_call(call: Call, inputs: Tensors, draw: Callable[[], Tensors], clock: Any) -> list[float]:
+    """Return the spans of some calls in microseconds, each on inputs of its own.
+
+    Args:
+        call: what is timed; it is captured into a CUDA graph.
+        inputs: where the captured call reads.
+        draw: makes other inputs of this form.
+        clock: the score clock.
+    """
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     with torch.cuda.stream(stream):
         for _ in range(_WARM_UPS):

@@ -33,6 +33,9 @@ _MACHINE = {
 
 DOUBLE_BIT_ECC = 48
 
+LOST = {15: 79, 16: 154}
+"""The Xid that an answer of NVML stands for: the GPU is lost, or must be reset."""
+
 
 def encode_xids(xids: Iterable[int]) -> str:
     """Return Xid numbers as a report has them: "31,48"."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 
-from harness.replay.node.gpu_events import DOUBLE_BIT_ECC
+from harness.replay.node.gpu_events import DOUBLE_BIT_ECC, LOST
 
 _SM_CLOCK, _MEMORY_CLOCK = 1, 2
 _TEMPERATURE_GPU = 0
@@ -83,7 +83,11 @@ class Nvml:
         found: list[int] = []
         while self._library is not None and self._events:
             event = _EventData()
-            if self._library.nvmlEventSetWait_v2(self._events, ctypes.byref(event), 0) != 0:
+            code = self._library.nvmlEventSetWait_v2(self._events, ctypes.byref(event), 0)
+            if code in LOST:  # the GPU is gone, and with it whatever would have told an Xid
+                self._library = None
+                return [*found, LOST[code]]
+            if code != 0:
                 break
             found.append(DOUBLE_BIT_ECC if event.kind & _DOUBLE_BIT_ECC_EVENT else int(event.data))
         return found

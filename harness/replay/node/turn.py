@@ -1,4 +1,4 @@
-"""Taking turns on a GPU: two replays at once would time each other.
+"""Taking turns on a GPU: two replays at once would time each other. Those that time nothing may run together.
 
 One lock a machine and GPU, an empty file in the folder for temporary files. Whoever cannot have the lock at all (a
 folder that cannot be written) goes on without: the clocks' own checks remain. Standard library only.
@@ -16,25 +16,29 @@ from pathlib import Path
 
 
 @contextlib.contextmanager
-def take_turn(gpu: str, waiting: Callable[[], None], folder: Path | None = None) -> Iterator[bool]:
+def take_turn(
+    gpu: str, waiting: Callable[[], None], folder: Path | None = None, *, shared: bool = False
+) -> Iterator[bool]:
     """Hold the lock of a GPU; yields whether it could be had.
 
     Args:
         gpu: its name, as CUDA_VISIBLE_DEVICES has it.
         waiting: is called once if another replay is at work.
         folder: where the lock lies; the machine's folder for temporary files by default.
+        shared: nothing is timed, so others that share may run at the same time.
     """
     name = re.sub(r"[^A-Za-z0-9-]", "_", gpu)[:80] or "first"
     descriptor = _open(Path(folder or tempfile.gettempdir()) / f"harness-{name}.lock")
     if descriptor is None:
         yield False
         return
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except OSError:
             waiting()
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, kind)
         yield True
     finally:
         os.close(descriptor)
