@@ -1,7 +1,7 @@
 """Every fault of a problem's folder at once, with file and line where they are known: `harness check-problem`.
 
-task.yml and what lies round it are read here, and the folder's Python is read too; it is run by `qualify.examine`, in a
-process of its own. Whether the problem can tell right from wrong is for qualification.
+task.yml and what lies round it are read, and so is the folder's Python; `qualify.examine` runs it, in a process of its
+own. Whether the problem can tell right from wrong is for qualification.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ Examine = Callable[[Problem, Sequence[str]], dict[str, Any]]
 
 # What must be sound in task.yml for its Python to be run.
 RUNNABLE = frozenset({"axes", "constants", "inputs", "outputs", "distributions", "tests"})
-
-
-ENOUGH_KERNELS = 3
+ENOUGH_KERNELS = 3  # wrong ones
 
 
 @dataclass(frozen=True)

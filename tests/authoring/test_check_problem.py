@@ -227,11 +227,13 @@ def test_what_an_organiser_would_rather_know(root):
         "no mutant drops a term of the formula (MUTANTS.drops), so no term is known to count",
         "distributions.odd: no test and no suite uses it",
         "tolerance: output y has no relative_l2, so small values pass as zeros",
+        "tolerance: output y has no margins; harness qualify affine prints them",
         "cost.write_bytes: 4096 at M8_N64 is not what the outputs hold, 2048: every element is written once",
         "no source: say where the mathematics is from",
         "no such file; teams begin with a copy of the starter",
         "does not list affine, so its results are never ranked",
         "no such file; participants read it first",
+        "no such file; without Helion kernels no mistake is tried on the whole path",
     ]
     assert stands_at(root, *found[2][:2]).startswith("def offset_missing")
 
@@ -242,6 +244,27 @@ def test_a_cost_that_counts_bytes_twice_is_told(root):
         "cost.read_bytes: 4096 at M8_N64 is more than the inputs hold, 2112: count each byte once, or honest kernels "
         "will be IMPLAUSIBLE" in messages(root, "warning")
     )
+
+
+def write_kernels(root, text):
+    starter = root / "submissions" / "starter" / "affine"
+    starter.mkdir(parents=True, exist_ok=True)
+    (starter / "submission.py").write_text("y = x * scale + offset\n")
+    (root / "problems" / "affine" / "kernels.yml").write_text(text)
+
+
+def test_kernels_are_held_against_the_starter_and_the_mutants(root):
+    write_kernels(root, "kernels:\n  offset_missing:\n    - {replace: ' + offset', by: ''}\n")
+    assert told(root) == []
+    assert ("kernels.yml", 1, "kernels: 1 wrong ones; a problem has 3 or more") in told(root, "warning")
+    write_kernels(root, "kernels:\n  offset_missing:\n    - {replace: ' - offset', by: ''}\n")
+    [(file, line, message)] = told(root)
+    assert (file, line) == ("kernels.yml", 3)
+    assert message.startswith("kernels.offset_missing.0.replace: the starter has it 0 times, it must have it once")
+    write_kernels(root, "kernels:\n  offset_mising:\n    - {replace: ' + offset', by: ''}\n")
+    assert told(root) == [
+        ("kernels.yml", 2, "kernels.offset_mising: neither a mutant of mutants.py nor a precision that is tried")
+    ]
 
 
 README = """# affine
