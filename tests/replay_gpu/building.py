@@ -35,7 +35,7 @@ TIMEOUT_S = 3.0
 HUGE_BYTES = 1 << 38
 
 
-def build_artifact(path: Path, state: Path, target: str = "h200") -> Artifact:
+def build_artifact(path: Path, state: Path, target: str = "h200", division: str = "open") -> Artifact:
     """Build one submission of the `scale` problem."""
     workspace = HERE / "workspace"
     problem, season = load_problem(workspace / "problems" / "scale"), load_season(workspace)
@@ -44,7 +44,7 @@ def build_artifact(path: Path, state: Path, target: str = "h200") -> Artifact:
         problem=problem,
         season=season,
         target=load_target(target),
-        division="open",
+        division=division,
         cases=load_cases(problem),
         portable=False,
         level=best_level().level,
