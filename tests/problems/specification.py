@@ -16,8 +16,9 @@ from harness.spec.problem import Problem, Tolerance, load_problem
 
 ROOT = Path(__file__).parents[2]
 EVENT = ("causal_conv1d", "chunk_fwd_h", "chunk_fwd_o", "fp8_quant", "recompute_w_u")  # of the Helion Kernel Challenge
-NAMES = (*EVENT, "softmax", "vector_add")
+NAMES = (*EVENT, "gdn_forward", "softmax", "vector_add")
 GATED = ("chunk_fwd_h", "chunk_fwd_o", "recompute_w_u")
+CHUNKED = (*GATED, "gdn_forward")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ LEFT_OUT = [
     ("chunk_fwd_h", "correction_skipped", "v_new"),
     ("chunk_fwd_h", "recurrence_skipped", "h"),
     ("chunk_fwd_o", "state_ignored", "o"),
+    ("gdn_forward", "recurrence_skipped", "o"),
+    ("gdn_forward", "state_ignored", "o"),
 ]
 
 

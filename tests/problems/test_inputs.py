@@ -5,14 +5,14 @@ import itertools
 import pytest
 import torch
 
-from tests.problems.specification import GATED, NAMES, Case, cases_tested, draw, expected, problem, specification
+from tests.problems.specification import CHUNKED, NAMES, Case, cases_tested, draw, expected, problem, specification
 
 SMALL = {
     "causal_conv1d": {"B": 2, "D": 12, "S": 40, "W": 4},
     "fp8_quant": {"tokens": 6, "hidden": 256, "group": 64},
     "softmax": {"M": 6, "N": 40},
     "vector_add": {"n": 40},
-} | dict.fromkeys(GATED, {"B": 2, "T": 128, "H": 3, "K": 32, "V": 16})
+} | dict.fromkeys(CHUNKED, {"B": 2, "T": 128, "H": 3, "K": 32, "V": 16})
 
 EVERY_DISTRIBUTION = [(name, d) for name in NAMES for d in problem(name).distribution_names]
 
@@ -83,7 +83,7 @@ def test_tiny_outputs_are_hidden_from_the_elementwise_tolerance(name):
 # --- what gated inputs promise ---
 
 
-@pytest.mark.parametrize("name", GATED)
+@pytest.mark.parametrize("name", CHUNKED)
 def test_log_decays_fall_from_the_start_of_each_chunk(name):
     for distribution in problem(name).distribution_names:
         g = draw(name, Case(SMALL[name], distribution))[-1].unflatten(1, (-1, 64))
@@ -91,7 +91,7 @@ def test_log_decays_fall_from_the_start_of_each_chunk(name):
         assert (g.diff(dim=2) <= 0).all()
 
 
-@pytest.mark.parametrize("name", GATED)
+@pytest.mark.parametrize("name", CHUNKED)
 def test_model_gates_have_heads_that_remember_and_heads_that_forget(name):
     """Per input, not on average: a seed must not be able to draw a problem without a recurrence."""
     shape = {"B": 1, "T": 128, "H": 3, "K": 16, "V": 16}
@@ -102,9 +102,9 @@ def test_model_gates_have_heads_that_remember_and_heads_that_forget(name):
         assert kept_over_a_chunk.min() < 1e-3
 
 
-@pytest.mark.parametrize("name", GATED)
+@pytest.mark.parametrize("name", CHUNKED)
 def test_keys_have_length_one(name):
-    k = draw(name, Case(SMALL[name], "model"))[1 if name == "chunk_fwd_o" else 0]
+    k = draw(name, Case(SMALL[name], "model"))[[tensor.name for tensor in problem(name).inputs].index("k")]
     assert torch.allclose(k.norm(dim=-1), torch.tensor(1.0))
 
 
@@ -113,9 +113,10 @@ def test_states_of_the_output_pass_are_never_zero_by_default():
     assert (h.flatten(3).norm(dim=3) > 1).all()
 
 
-def test_given_matrix_is_unit_lower_triangular():
-    for distribution in problem("recompute_w_u").distribution_names:
-        A = draw("recompute_w_u", Case(SMALL["recompute_w_u"], distribution))[3]
+@pytest.mark.parametrize("name", ["recompute_w_u", "gdn_forward"])
+def test_given_matrix_is_unit_lower_triangular(name):
+    for distribution in problem(name).distribution_names:
+        A = draw(name, Case(SMALL[name], distribution))[-2]
         chunks = A.unflatten(1, (-1, 64)).movedim(3, 1)
         assert torch.equal(chunks, chunks.tril())
         assert (chunks.diagonal(dim1=-2, dim2=-1) == 1).all()

@@ -110,6 +110,9 @@ def test_three_passes_are_the_token_by_token_recurrence(distribution):
     torch.testing.assert_close(h, before[:, ::C], **close)
     torch.testing.assert_close(o, output, **close)
 
+    (chain,) = specification("gdn_forward").reference((q, k, v, beta, A, g), shape)
+    torch.testing.assert_close(chain, o, rtol=1e-12, atol=1e-15)
+
 
 def steps_of(g):
     """Undo the sum within each chunk: (B, T, H) -> the log-decay of each step."""

@@ -51,6 +51,13 @@ def test_cost_of_one_chunk_asks_for_no_recurrence():
     assert problem("chunk_fwd_h").cost_of(shape) == (0, 4 * 64 * 64, 2 * 4 * 64 * 64)
 
 
+def test_a_chain_costs_less_than_its_passes():
+    shape = {"B": 2, "T": 1024, "H": 3, "K": 64, "V": 64}
+    chain = problem("gdn_forward").cost_of(shape)
+    passes = [problem(name).cost_of(shape) for name in GATED]
+    assert all(whole < sum(parts) for whole, parts in zip(chain, zip(*passes, strict=True), strict=True))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_readme_names_every_distribution_and_tolerance(name):
     text = (ROOT / "problems" / name / "README.md").read_text(encoding="utf-8")
