@@ -117,6 +117,12 @@ def left_behind() -> list[str]:
     return found
 
 
+def mounts_left_behind() -> list[str]:
+    """The mounts outside of the sandbox that only a sandbox would make, pinned namespaces among them."""
+    lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    return [line for line in lines if "sandbox" in line or " nsfs " in line or "/scratch" in line]
+
+
 def ordinary_python() -> str | None:
     """A Python that an ordinary user can run, None if there is none."""
     for candidate in (sys.executable, "/usr/bin/python3"):

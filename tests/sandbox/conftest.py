@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from harness.sandbox import Level, why_not
-from tests.sandbox.attacks import Attack, OrdinaryUser, Outcome, carry_out, left_behind, ordinary_python
+from tests.sandbox.attacks import (
+    Attack,
+    OrdinaryUser,
+    Outcome,
+    carry_out,
+    left_behind,
+    mounts_left_behind,
+    ordinary_python,
+)
 
 Carry = Callable[..., Outcome]
 
@@ -34,14 +42,19 @@ def ordinary_user() -> Iterator[OrdinaryUser]:
 
 @pytest.fixture(params=["as we are", "as an ordinary user"], scope="session")
 def carry(request: pytest.FixtureRequest, level: str) -> Carry:
-    """Carries out an attack at the level, and checks that no process of it is left."""
+    """Carries out an attack at the level, and checks that the machine is as it was.
+
+    No process of it is left, and so no namespace that nothing else holds: no mount pins one; and no folder.
+    """
     carry_it_out = carry_out
     if request.param == "as an ordinary user":
         carry_it_out = request.getfixturevalue("ordinary_user").carry_out
 
     def carry_out_and_look(program: str, **fields: object) -> Outcome:
+        mounts = mounts_left_behind()
         outcome = carry_it_out(Attack(program, level, **fields))  # type: ignore[arg-type]
         assert left_behind() == []
+        assert mounts_left_behind() == mounts
         assert not Path(outcome.scratch).exists()
         return outcome
 
