@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.case import load_cases, select_cases
+from harness.case import load_cases, select_cases, suite_names
 from harness.errors import SpecError, UsageError
 from harness.spec import find_problem, load_problem, load_season, problem_names
 
@@ -123,7 +123,7 @@ def test_the_repositorys_problems_and_season_load():
     assert set(season.problems) <= set(problem_names(ROOT))
     for name in season.problems:
         problem = find_problem(ROOT, name)
-        assert load_cases(problem, "hackathon-2026")
+        assert all(load_cases(problem, suite) for suite in suite_names(problem))
 
 
 def test_event_names_are_aliases():
