@@ -77,7 +77,7 @@ def _check_statement(statement: ast.stmt) -> Iterator[str]:
         if [ast.unparse(decorator) for decorator in statement.decorator_list] not in ([], ["triton.jit"]):
             yield f"{line}: a decorator other than triton.jit"
     elif not (isinstance(statement, ast.Assign) and _is_constant(statement.value)):
-        yield f"{line}: a {type(statement).__name__} beside functions and constants"
+        yield f"{line}: {type(statement).__name__} beside functions and constants"
 
 
 def _is_constant(value: ast.expr) -> bool:

@@ -17,13 +17,8 @@ def main() -> int:
     os.environ |= {"HARNESS_FUZZ_CASES": str(arguments.cases), "HARNESS_FUZZ_SEED": str(arguments.seed)}
     import pytest
 
-    from tests.fuzz.cases import TRIED
-
     print(f"{arguments.cases:,} cases from seed {arguments.seed}; again: make fuzz SEED={arguments.seed}", flush=True)
-    code = int(pytest.main(["-q", "-p", "no:cacheprovider", "-m", "", "--durations=0", str(Path(__file__).parent)]))
-    for name, count in sorted(TRIED.items()):
-        print(f"{count:>8,}  {name}")
-    return code
+    return int(pytest.main(["-q", "-p", "no:cacheprovider", "-m", "", "--durations=0", str(Path(__file__).parent)]))
 
 
 if __name__ == "__main__":
