@@ -91,6 +91,7 @@ def conclude_starters(out: Path) -> dict[str, Any]:
             "whole_s": run.get("wall_s"),
             "warm_s": machine.get("replay_s"),
             "sandbox": machine.get("sandbox"),
+            "pinned": machine.get("pinned"),
             "why_lower": machine.get("why_lower", ""),
         }
     return found

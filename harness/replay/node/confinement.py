@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.sandbox import Job, Level, Limits, Mount, python_mounts, remove_tree, start, visible
+from harness.sandbox import Exit, Job, Level, Limits, Mount, python_mounts, remove_tree, start, visible
 
 ARTIFACT = "/artifact"
 MEMORY_BYTES = 64 << 30  # torch and the driver reserve many times what they use
+GRACE_S = 2.0
 WALL_S = 3600.0  # calls have limits of their own
 _LIMITS = Limits(WALL_S, None, MEMORY_BYTES, 512, 1 << 30, 1 << 30, 8 << 20)
 
@@ -44,12 +46,20 @@ class Confined:
     replies: int
     scratch: Path
 
+    def end(self) -> Exit:
+        """Wait for its end, but not for long: what lives on is killed."""
+        killer = threading.Timer(GRACE_S, self.job.stop, ("ended",))
+        killer.start()
+        try:
+            return self.job.wait()
+        finally:
+            killer.cancel()
+
     def close(self) -> None:
-        """End it, if it has not ended, and remove what it left."""
-        self.job.stop("ended")
-        self.job.wait()
-        for descriptor in (self.requests, self.replies):
-            os.close(descriptor)
+        """Let it end by itself, which leaves the GPU tidy; kill it if it does not; remove what it left."""
+        os.close(self.requests)
+        self.end()
+        os.close(self.replies)
         remove_tree(self.scratch)
 
 

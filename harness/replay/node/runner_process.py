@@ -11,7 +11,6 @@ import json
 import os
 import selectors
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,9 @@ from harness.errors import SandboxError
 from harness.replay.gpu.faults import GpuError
 from harness.replay.gpu.layout import Part
 from harness.replay.node.confinement import Confined, confine
-from harness.sandbox import Exit, Level, find_missing
+from harness.sandbox import Level, find_missing
 
 START_TIMEOUT_S = 120.0
-_GRACE_S = 2.0
 _LINE_BYTES = 4 << 20
 _REASON_CHARACTERS = 40
 _WHY_CHARACTERS = 160
@@ -161,7 +159,7 @@ class RunnerProcess:
         return line
 
     def _death(self, doing: str) -> GpuError:
-        end = self._end()
+        end = self._confined.end()
         how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.code}"
         how = f"its limit of {end.limit}" if end.limit not in (None, "ended") else how
         return GpuError("internal", f"the runner ended with {how} at {doing!r}{self._why('internal')}")
@@ -170,17 +168,8 @@ class RunnerProcess:
         """Return the end of its stderr, where the fault is ours."""
         if reason not in ("internal", "machine"):
             return ""
-        tail = self._end().stderr[-2000:].strip()
+        tail = self._confined.end().stderr[-2000:].strip()
         return f"\n{tail}" if tail else ""
-
-    def _end(self) -> Exit:
-        """Wait for its end, but not for long: one that closed its reply pipe and lives on is killed."""
-        ended = threading.Timer(_GRACE_S, self._confined.job.stop, ("ended",))
-        ended.start()
-        try:
-            return self._confined.job.wait()
-        finally:
-            ended.cancel()
 
 
 def _overdue(doing: str, timeout_s: float, *, ours: bool) -> GpuError:
