@@ -106,18 +106,18 @@ def test_an_artifact_by_hand_is_doubted(workspace, tmp_path):
     save(tmp_path / "a", assembled(folder, {"copy": COPY}))
     result = workspace.run("audit", str(tmp_path / "a"), "--json")
     assert result.returncode == 1, result.stderr
-    notes = [(note["sign"], note["subject"]) for note in json.loads(result.stdout)["notes"]]
-    assert notes == [(AGAINST, "form"), (AGAINST, "form"), (AGAINST, "form"), (OPEN, "lines"), (OPEN, "trace")]
-    text = " ".join(workspace.run("audit", str(tmp_path / "a")).stdout.split())
-    assert "scale · b200 · acme: is it Helion's? (no proof: what there is to see)" in text
-    assert "copy: not as Helion writes its kernels: the kernel is named copy, without _helion_" in text
+    notes = json.loads(result.stdout)["notes"]
+    assert notes[0]["text"] == "copy: not as Helion writes its kernels: the kernel is named copy, without _helion_"
+    assert [(note["sign"], note["subject"]) for note in notes] == [
+        (AGAINST, "form"),
+        (AGAINST, "form"),
+        (AGAINST, "form"),
+        (OPEN, "lines"),
+        (OPEN, "trace"),
+    ]
     result = workspace.run("audit", str(tmp_path / "a"), "--file", str(workspace.write("x = 1\n")))
     assert result.returncode == 2
     assert "is not what this artifact was built from" in result.stderr
-    (tmp_path / "a" / "manifest.json").write_text("[")
-    result = workspace.run("audit", str(tmp_path / "a"))
-    assert result.returncode == 2
-    assert "cannot be read as an artifact" in result.stderr
 
 
 def test_lines_that_the_submission_lacks_are_told(workspace, tmp_path):
@@ -141,6 +141,7 @@ def test_a_real_build_and_another_trace(workspace):
     result = workspace.run("audit", key)
     assert result.returncode == 0, result.stdout + result.stderr
     text = " ".join(result.stdout.split())
+    assert text.startswith("scale · b200 · acme: is it Helion's? (no proof: what there is to see)")
     assert "+ form 3 of 3 generated kernels have the form that Helion writes" in text
     assert "+ trace another trace in a fresh process gives the same 3 kernels and launches" in text
     assert "+ lines" in text
