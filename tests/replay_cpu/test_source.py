@@ -39,7 +39,6 @@ HOSTILE = {
     "the class of a value": "x.value.__class__.__mro__",
     "the type's own module": "x.type.element_ty.__module__",
     "the code of a function": "tl.load.fn.__code__",
-    "a function's globals by subscript": "x['__globals__']['os']",
     "getattr": "getattr(getattr(tl.core, 'warnings'), 'sys')",
     "inspect": "tl.core.inspect.os.system('touch /tmp/owned')",
     "an f-string": "tl.static_assert(True, f'{tl.core.__builtins__}')",
