@@ -24,6 +24,7 @@ TOKENS = [
     "tensor<256xf32>", "tensor<99999999xf32>", "!llvm.ptr", "loc(unknown)", 'loc("/etc/passwd":1:1)', "dense<1>",
     "dense<[1, 2]>", "attributes {a}", ": i32", "i1000000", "= 1 : i32", "array<i32: 1>", "affine_map<(a) -> (a)>",
 ]  # fmt: skip
+BATCH = 16
 REASONS = {"refused_operation", "compiler_error", "compiler_crash", "assembler_error", "out_of_resources",
            "kernel_timeout"}  # fmt: skip
 
@@ -72,9 +73,9 @@ def test_no_text_takes_long(text: str) -> None:
 def test_the_assembler_ends_every_kernel(tmp_path: Path) -> None:
     """Real parsing and compiling, a process for each: whatever dies in one, the others have their results."""
     pick = random.Random(SEED or "0")
-    count = max(30, CASES // 20)
-    for start in range(0, count, 100):
-        texts = list(dict.fromkeys(spoil(pick.choice(TEXTS), pick) for _ in range(min(100, count - start))))
+    count = max(32, CASES // 20)
+    for start in range(0, count, BATCH):
+        texts = list(dict.fromkeys(spoil(pick.choice(TEXTS), pick) for _ in range(min(BATCH, count - start))))
         folder = tmp_path / str(start)
         folder.mkdir()
         ends, out = assemble(folder, [(text, {}) for text in texts])
