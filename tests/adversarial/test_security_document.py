@@ -23,7 +23,7 @@ def test_every_attack_is_in_the_table() -> None:
 
 
 def test_every_heading_has_its_rows() -> None:
-    assert [title for title in re.findall(r"^\| \*\*(.+)\*\* \|", DOCUMENT, re.M)] == list(HEADINGS.values())
+    assert list(re.findall(r"^\| \*\*(.+)\*\* \|", DOCUMENT, re.M)) == list(HEADINGS.values())
 
 
 def test_every_row_says_what_defends() -> None:

@@ -16,7 +16,7 @@ from harness.target import load_target
 COPY = (Path(__file__).parent / "copy.ttir").read_text()
 
 
-def assemble(tmp_path, texts, architecture=100, jobs=2, kernel_wall_s=60):
+def assemble(tmp_path, texts, architecture=100, jobs=2, kernel_wall_s=60, timeout_s=120):
     kernels = [
         {"key": kernel_key(text, options), "ttir": text, "options": options, "ptx_options": None}
         for text, options in texts
@@ -24,7 +24,7 @@ def assemble(tmp_path, texts, architecture=100, jobs=2, kernel_wall_s=60):
     request = {"architecture": architecture, "jobs": jobs, "kernel_wall_s": kernel_wall_s, "kernels": kernels}
     (tmp_path / "request.json").write_text(json.dumps(request))
     command = [sys.executable, "-I", "-m", "harness.assemble", str(tmp_path / "request.json"), str(tmp_path / "out")]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=timeout_s)
     assert result.returncode == 0, result.stderr[-2000:]
     events = [json.loads(line) for line in result.stdout.splitlines()]
     ends = {event["kernel"]: event for event in events if event["event"] != "start"}
