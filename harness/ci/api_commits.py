@@ -6,11 +6,11 @@ believed; a listing that it had to cut is refused, so that nothing hides behind 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.ci.change import Change, File
+from harness.ci.change import SUBMISSIONS, Change, File
 from harness.ci.event import FinishedRun
 from harness.ci.github import GitHub, GitHubError
 from harness.spec.team import MAX_TEAM_FILE_BYTES
@@ -25,12 +25,14 @@ class OpenPullRequest:
 
     Attributes:
         changed_files: how many files it changes, as GitHub counts them.
+        merge: the commit that merging it would make, as GitHub has tried; None if it has not, or cannot.
     """
 
     number: int
     author: str
     head: str
     changed_files: int
+    merge: str | None
 
 
 def find_pull_request(api: GitHub, run: FinishedRun) -> OpenPullRequest | None:
@@ -44,7 +46,8 @@ def find_pull_request(api: GitHub, run: FinishedRun) -> OpenPullRequest | None:
         whole = api.get(f"pulls/{number}")
         if _get(whole, "head", dict).get("sha") == run.head and whole.get("state") == "open":
             author = str(_get(_get(whole, "user", dict), "login", str))
-            return OpenPullRequest(number, author, run.head, int(_get(whole, "changed_files", int)))
+            merge = whole.get("merge_commit_sha") if whole.get("mergeable") is not False else None
+            return OpenPullRequest(number, author, run.head, int(_get(whole, "changed_files", int)), merge)
     return None
 
 
@@ -66,7 +69,9 @@ class ApiCommits:
         items = list(self.api.list(f"pulls/{self.pull_request.number}/files"))
         if len(items) != self.pull_request.changed_files:
             raise GitHubError(f"{len(items)} of {self.pull_request.changed_files} changed files are listed")
-        return tuple(change for item in items for change in _parse_changes(item))
+        changes = tuple(change for item in items for change in _parse_changes(item))
+        self._expect_nothing_hidden(changes)
+        return changes
 
     def head_files(self, folder: str) -> tuple[File, ...]:
         """Return every file under a folder of the head; none if there is no such folder."""
@@ -78,6 +83,30 @@ class ApiCommits:
     def content(self, file: File) -> bytes:
         """Return what a team's own file holds; larger ones are not looked at here."""
         return self.api.blob(file.sha, MAX_TEAM_FILE_BYTES)
+
+    def _expect_nothing_hidden(self, changes: Sequence[Change]) -> None:
+        """Compare what is listed with what the merge would do.
+
+        The listing starts where the head left the base. A head that has left it in several places can undo others' work
+        without a line in it.
+        """
+        if not isinstance(self.pull_request.merge, str):
+            raise GitHubError("GitHub cannot merge it, or has not tried yet: update the branch")
+        commit = self.api.get(f"git/commits/{self.pull_request.merge}")
+        parents = [_get(parent, "sha", str) for parent in _get(commit, "parents", list)]
+        if len(parents) != 2 or parents[1] != self.pull_request.head:
+            raise GitHubError("GitHub's trial merge is of another commit: update the branch")
+        before, after = self._two_levels(parents[0]), self._two_levels(self.pull_request.merge)
+        for path in sorted(path for path in {*before, *after} if before.get(path) != after.get(path)):
+            if not any(change.path == path or change.path.startswith(f"{path}/") for change in changes):
+                raise GitHubError(f"merging it changes {path}, which it does not list: rebase it on the base")
+
+    def _two_levels(self, commit: str) -> dict[str, tuple[object, object]]:
+        """Return the root's files and folders, and those of submissions/, each with its mode and hash."""
+        root = {str(entry.get("path")): entry for entry in self._tree(commit)}
+        teams = self._tree(str(root.pop(SUBMISSIONS)["sha"])) if SUBMISSIONS in root else []
+        below = {f"{SUBMISSIONS}/{entry.get('path')}": entry for entry in teams}
+        return {path: (entry.get("mode"), entry.get("sha")) for path, entry in {**root, **below}.items()}
 
     def _find_tree(self, folder: str) -> str | None:
         """Return the hash of a folder's tree, None if there is none."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.ci.change import REGULAR, SUBMISSIONS, Change, Commits, Fault, File
-from harness.ci.paths import check_files, check_path, check_text
+from harness.ci.paths import check_files, check_path, check_text, is_team_name
 from harness.ci.people import Author, check_member
 from harness.errors import UsageError
 from harness.spec import find_problem, load_season
@@ -20,6 +20,9 @@ from harness.submission import MAIN
 
 MAX_CHANGES = 400
 """As many files as an author who is no maintainer may change at once."""
+
+MAX_TEAMS = 8
+"""As many teams are looked at where the author may change one at most."""
 
 
 @dataclass(frozen=True, order=True)
@@ -73,11 +76,12 @@ def examine(commits: Commits, root: Path, author: Author) -> Proposal:
             continue  # submissions/README.md, say
         fault = check_path(change)
         faults += [fault] if fault else []
-        if of_team and not (fault and fault.reason == "team_name"):
+        if of_team and is_team_name(change.path.split("/")[1]):
             teams.setdefault(change.path.split("/")[1], []).extend([] if fault else [change])
     if len(teams) > 1 and not author.maintainer:
-        message = f"a pull request is of one team; this one changes {', '.join(sorted(teams))}"
-        faults.append(Fault("several_teams", SUBMISSIONS, message))
+        some = f"{', '.join(sorted(teams)[:MAX_TEAMS])}{' and more' if len(teams) > MAX_TEAMS else ''}"
+        faults.append(Fault("several_teams", SUBMISSIONS, f"a pull request is of one team; this one changes {some}"))
+        teams = dict(sorted(teams.items())[:MAX_TEAMS])
     parts = [_examine_team(commits, root, author, team, changes) for team, changes in sorted(teams.items())]
     return Proposal(
         entries=tuple(entry for part in parts for entry in part.entries),

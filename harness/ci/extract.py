@@ -37,6 +37,8 @@ def extract(commits: Commits, proposal: Proposal, root: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
+    if ".." in folder.parts:
+        raise HarnessError(f"{folder} leads elsewhere: nothing is removed")
     if folder.is_symlink():
         folder.unlink()
     elif folder.is_dir():

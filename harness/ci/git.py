@@ -78,12 +78,16 @@ def open_commits(root: Path, base: str, head: str, token: str | None = None) -> 
     if not has_commit(root, head):
         fetch(root, head, token)
     try:
-        start = run_git(root, "merge-base", base, head).decode().split()[0]
-    except (GitError, IndexError):
+        starts = run_git(root, "merge-base", "--all", base, head).decode().split()
+    except GitError:
+        starts = []
+    if not starts:
         raise UsageError(
             f"{base[:12]} and {head[:12]} have no history in common here: check out the base with `fetch-depth: 0`"
-        ) from None
-    return GitCommits(root, start, head)
+        )
+    if len(starts) > 1:  # what a merge undoes of one side does not show in a comparison with the other
+        raise UsageError(f"{head[:12]} has left the base in {len(starts)} places: rebase it on the base")
+    return GitCommits(root, starts[0], head)
 
 
 def has_commit(root: Path, sha: str) -> bool:

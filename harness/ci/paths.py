@@ -62,6 +62,15 @@ def _check_place(parts: Sequence[str], path: str) -> Fault | None:
     return None
 
 
+def is_team_name(name: str) -> bool:
+    """Tell whether a name of anybody's has the form that teams' names have."""
+    try:
+        check_team_name(name)
+    except UsageError:
+        return False
+    return True
+
+
 def check_files(folder: str, files: Sequence[File]) -> tuple[Fault, ...]:
     """Return what is wrong with the files of one folder, taken together.
 

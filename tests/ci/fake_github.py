@@ -108,6 +108,9 @@ class FakeGitHub:
             return 200, {"total_count": len(found), "artifacts": cut(found)}
         if match := re.fullmatch(r"actions/artifacts/(\d+)/zip", rest):
             return 302, f"{self.url}/files/{match[1]}"
+        if match := re.fullmatch(r"git/commits/([0-9a-f]{40})", rest):
+            parents = git(self.origin, "log", "-1", "--format=%P", match[1]).decode().split()
+            return 200, {"sha": match[1], "parents": [{"sha": parent} for parent in parents]}
         if match := re.fullmatch(r"git/trees/([0-9a-f]{40})", rest):
             return self._tree(match[1], recursive="recursive" in query)
         if match := re.fullmatch(r"git/blobs/([0-9a-f]{40})", rest):
@@ -117,7 +120,14 @@ class FakeGitHub:
 
     def _pull_request(self):
         head = self.moved_to or self.head
-        return {"number": 7, "state": "open", "user": {"login": self.author}, "head": {"sha": head}}
+        return {"number": 7, "state": "open", "user": {"login": self.author}, "head": {"sha": head},
+                "merge_commit_sha": self._merge(), "mergeable": True}  # fmt: skip
+
+    def _merge(self):
+        """The commit of a trial merge."""
+        tree = git(self.origin, "merge-tree", "--write-tree", "main", self.head).decode().split()[0]
+        parents = ["-p", "main", "-p", self.head]
+        return git(self.origin, "commit-tree", tree, *parents, "-m", "Trial").decode().strip()
 
     def _files(self):
         """As GitHub lists them: renames are found, and told with the name that was."""

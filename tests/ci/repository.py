@@ -14,11 +14,11 @@ OWNER = "ada"
 STARTER = (TEMPLATE / "submissions" / "starter" / "scale" / "submission.py").read_text()
 
 
-def git(folder, *arguments, stdin=None):
+def git(folder, *arguments, stdin=None, date="2026-01-01T00:00:00Z"):
     """Run git and return what it printed."""
     quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_LITERAL_PATHSPECS": "1"}
     who = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in
-           (("NAME", "A"), ("EMAIL", "a@example.org"), ("DATE", "2026-01-01T00:00:00Z"))}  # fmt: skip
+           (("NAME", "A"), ("EMAIL", "a@example.org"), ("DATE", date))}  # fmt: skip
     done = subprocess.run(
         ["git", "-C", str(folder), *arguments], input=stdin, capture_output=True, env={**os.environ, **quiet, **who}
     )

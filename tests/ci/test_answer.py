@@ -259,6 +259,47 @@ def test_what_cannot_be_looked_at_in_whole_is_not_taken(pull_request):
     assert "has more files than can be listed" in " ".join(assert_harmless(comment[len(MARKER) :], [PAGE]).code)
 
 
+@pytest.fixture
+def undoing(competition):
+    """A head that merges the base's history anew and quietly takes back what another team did in it."""
+    start = competition.base
+    competition.write("submissions/newton/team.yml", "logins: [isaac]\n")
+    tree = git(competition.fork, "rev-parse", f"{competition.commit()}^{{tree}}").decode().strip()
+    # A branch that is merged below; being the younger one, it is what a comparison starts from.
+    side = git(competition.fork, "commit-tree", tree, "-p", start, "-m", "Side", date="2026-02-01T00:00:00Z")
+    side = side.decode().strip()
+    git(competition.fork, "rm", "-q", "-r", "--cached", "submissions/newton")
+    shutil.rmtree(competition.fork / "submissions/newton")
+    competition.write("submissions/zeta/scale/submission.py", STARTER + "# zeta's best\n")
+    mainline = competition.commit()
+    tree = git(competition.fork, "merge-tree", "--write-tree", mainline, side).decode().strip()
+    merged = git(competition.fork, "commit-tree", tree, "-p", mainline, "-p", side, "-m", "Merge").decode().strip()
+    git(competition.origin, "update-ref", "refs/heads/main", merged)
+    git(competition.fork, "read-tree", side)
+    blob = git(competition.fork, "hash-object", "-w", "--stdin", stdin=STARTER.encode() + b"# mine\n").decode().strip()
+    git(competition.fork, "update-index", "--cacheinfo", f"100644,{blob},{SUBMISSION}")
+    tree = git(competition.fork, "write-tree").decode().strip()
+    head = git(competition.fork, "commit-tree", tree, "-p", side, "-p", mainline, "-m", "Evil").decode().strip()
+    git(competition.origin, "update-ref", "refs/pull/7/head", head)
+    return head
+
+
+def test_a_merge_that_undoes_anothers_work_without_listing_it(pull_request, undoing):
+    pull_request.propose(undoing)
+    listed = {file["filename"] for file in pull_request.github._files()}
+    assert "submissions/zeta/scale/submission.py" not in listed
+    merge = pull_request.github._merge()
+    undone = git(pull_request.competition.origin, "diff-tree", "-r", "--name-only", "main", merge).decode().split()
+    assert "submissions/zeta/scale/submission.py" in undone
+    pull_request.leave(Report(pull_request.head, CHECKS, records()))
+    check, comment = pull_request.answer()
+    assert check["conclusion"] == "failure"
+    told = " ".join(assert_harmless(comment[len(MARKER) :], [PAGE]).code)
+    assert "merging it changes submissions/zeta, which it does not list: rebase it on the base" in told
+    with pytest.raises(UsageError, match="has left the base in 2 places: rebase it on the base"):
+        open_commits(pull_request.competition.origin, pull_request.competition.base, undoing)
+
+
 def test_a_token_is_needed(pull_request, monkeypatch):
     monkeypatch.chdir(pull_request.competition.origin)
     monkeypatch.delenv("GITHUB_TOKEN", raising=False)
