@@ -39,6 +39,8 @@ class FakeGitHub:
         self.moved_to = None
         self.failures = 0
         self.cut_trees = False
+        self.mergeable = True
+        self.merge = None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
@@ -121,7 +123,7 @@ class FakeGitHub:
     def _pull_request(self):
         head = self.moved_to or self.head
         return {"number": 7, "state": "open", "user": {"login": self.author}, "head": {"sha": head},
-                "merge_commit_sha": self._merge(), "mergeable": True}  # fmt: skip
+                "merge_commit_sha": self.merge or self._merge(), "mergeable": self.mergeable}  # fmt: skip
 
     def _merge(self):
         """The commit of a trial merge."""

@@ -300,6 +300,22 @@ def test_a_merge_that_undoes_anothers_work_without_listing_it(pull_request, undo
         open_commits(pull_request.competition.origin, pull_request.competition.base, undoing)
 
 
+@pytest.mark.parametrize(
+    ("mergeable", "merge", "told"),
+    [
+        (False, None, "GitHub cannot merge it, or has not tried yet: update the branch"),
+        (True, "main", "GitHub's trial merge is of another commit: update the branch"),
+    ],
+)
+def test_what_cannot_be_merged_is_not_taken(pull_request, mergeable, merge, told):
+    pull_request.github.mergeable = mergeable
+    pull_request.github.merge = merge and pull_request.competition.base
+    pull_request.leave(Report(pull_request.head, CHECKS, records()))
+    check, comment = pull_request.answer()
+    assert check["conclusion"] == "failure"
+    assert told in " ".join(assert_harmless(comment[len(MARKER) :], [PAGE]).code)
+
+
 def test_a_token_is_needed(pull_request, monkeypatch):
     monkeypatch.chdir(pull_request.competition.origin)
     monkeypatch.delenv("GITHUB_TOKEN", raising=False)

@@ -143,6 +143,15 @@ def test_two_teams_at_once(competition, faults):
     assert faults("grace") == {}
 
 
+def test_many_teams_at_once_are_not_all_looked_at(competition, faults):
+    for number in range(20):
+        competition.write(f"submissions/team{number:02}/scale/submission.py")
+    found = faults("eve")
+    told = found["several_teams", "submissions"]
+    assert told.endswith("this one changes team00, team01, team02, team03, team04, team05, team06, team07 and more")
+    assert len(found) == 9
+
+
 def test_what_lies_outside_comes_alone(competition, faults):
     competition.write(SUBMISSION, STARTER + "# a\n")
     outside = (".github/workflows/submission.yml", "Makefile", "problems/scale/reference.py", "submissions/README.md")
