@@ -73,6 +73,7 @@ fuzz: environment  ## Try 20,000 hostile artifacts from a new seed, which is pri
 
 bench: environment  ## Measure what the README promises of speed; writes bench/last.json.
 	$(RUN) bench
+	$(RUN) bench.gate
 
 clean:  ## Remove the environment and caches; local records stay.
 	rm -rf .venv .harness/artifacts .harness/kernels .pytest_cache .mypy_cache .ruff_cache site
