@@ -189,7 +189,7 @@ def _pick(
     values, wanted = got.reshape(-1)[positions].to(torch.float64), expected.reshape(-1)[positions]
     bound = wanted.abs().mul_(tolerance.rtol).add_(tolerance.atol)
     ratio = ((values - wanted).abs_() / bound).nan_to_num_(math.inf, math.inf)
-    spread = torch.linspace(0, len(positions) - 1, min(EXAMPLES, len(positions))).long().tolist()
+    spread = spread_evenly(len(positions), EXAMPLES)
 
     def element(number: int) -> Element:
         index = tuple(int(i) for i in torch.unravel_index(positions[number], wrong.shape))
@@ -197,3 +197,10 @@ def _pick(
         return Element(index, place(name, axes, index), float(values[number]), float(wanted[number]), over)
 
     return tuple(element(number) for number in (int(ratio.argmax()), *spread))
+
+
+def spread_evenly(count: int, most: int) -> list[int]:
+    """Return up to `most` of `count` positions, from the first to the last. In integers: a float32 has 24 bits."""
+    if count <= most:
+        return list(range(count))
+    return [number * (count - 1) // (most - 1) for number in range(most)]

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from harness.replay.compare import BLOCK, compare_output
+from harness.replay.compare import BLOCK, compare_output, spread_evenly
 from harness.replay.form import Form, check_form
 from harness.replay.place import AxisLabel, axis_labels, describe_region, place
 from harness.replay.poison import is_poison, poison, same_bits
@@ -174,3 +174,11 @@ def test_same_bits_tells_zeros_apart_and_nan_equals_itself():
     left = torch.tensor([0.0, math.nan, 1.0])
     assert same_bits(left, left.clone()).all()
     assert same_bits(left, torch.tensor([-0.0, math.nan, 1.0])).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 5, 6, 2**24 + 1, 23_370_156, 2**31 + 3])
+def test_examples_are_spread_over_any_number_of_wrong_elements(count):
+    places = spread_evenly(count, 5)
+    assert len(places) == min(count, 5)
+    assert places == sorted(set(places))
+    assert not count or (places[0], places[-1]) == (0, count - 1)
