@@ -45,16 +45,18 @@ class Answer:
         title: a sentence.
         markdown: all of it.
         marks: messages on lines of files.
+        comment: whether the pull request gets it as a comment too; the check it gets always, for it may be required.
     """
 
     good: bool
     title: str
     markdown: str
     marks: tuple[Mark, ...] = ()
+    comment: bool = True
 
 
-def make_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, root: Path) -> Answer | None:
-    """Return the answer to a pull request, None where no submission is concerned.
+def make_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, root: Path) -> Answer:
+    """Return the answer to a pull request.
 
     Args:
         api: the repository.
@@ -70,7 +72,7 @@ def make_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, ro
     except GitHubError as error:  # more than can be listed, say: what cannot be looked at is not taken
         return _refuse(run, str(error))
     if proposal == Proposal():
-        return None
+        return replace(_answer(run, Report(pull_request.head)), comment=False)
     if proposal.faults:
         return _answer(run, Report(pull_request.head, removed=proposal.removed, faults=proposal.faults))
     try:
@@ -101,7 +103,7 @@ def read_report(api: GitHub, run: FinishedRun) -> Report:
 
 
 def post_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, answer: Answer, bot: str = BOT) -> None:
-    """Put the check on the commit, and the comment into the pull request: a new one, or in place of our last one.
+    """Put the check on the commit, and the comment into the pull request: in place of our last one if there is one.
 
     Args:
         api: the repository.
@@ -111,6 +113,8 @@ def post_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, an
         bot: the login that our token writes as; another's comment is never taken for ours.
     """
     api.post("check-runs", check_document(run, answer))
+    if not answer.comment:
+        return
     body = {"body": f"{MARKER}\n{answer.markdown}"}
     for comment in api.list(f"issues/{pull_request.number}/comments"):
         if _is_ours(comment, bot):

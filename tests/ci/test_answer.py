@@ -65,7 +65,7 @@ class Answering:
         assert cli.main(["ci", "comment", "--event", str(path)], standalone_mode=False) == 0
         checks = self.github.checks
         ours = [c["body"] for c in self.github.comments if c["user"]["type"] == "Bot"]
-        return (checks[-1], ours[-1]) if checks else None
+        return (checks[-1], ours[-1] if ours else None) if checks else None
 
 
 @pytest.fixture
@@ -224,11 +224,13 @@ def test_a_pull_request_that_has_moved_on_or_is_closed_gets_none(pull_request):
     assert pull_request.github.written == []
 
 
-def test_a_pull_request_without_a_submission_gets_none(pull_request):
+def test_a_pull_request_without_a_submission_gets_its_check_and_no_comment(pull_request):
     git(pull_request.competition.fork, "checkout", "-q", "main", "--", "submissions")
     pull_request.competition.write("README.md", "hello")
-    pull_request.propose()
-    assert pull_request.answer() is None
+    pull_request.propose(author="eve")
+    check, comment = pull_request.answer()
+    assert (check["conclusion"], comment) == ("success", None)
+    assert check["output"]["title"] == "Nothing to check: no submission is changed."
 
 
 def test_removing_ones_own(pull_request):

@@ -39,9 +39,8 @@ def command(event: Path, bot: str, as_json: bool) -> int:
     ours = run.workflow == GATE and run.event == "pull_request"
     pull_request = find_pull_request(api, run) if ours else None
     answer = make_answer(api, run, pull_request, root) if pull_request else None
-    if pull_request is None or answer is None:
-        # Another workflow of that name, a pull request that has moved on, or one without a submission.
-        log.say(f"nothing to answer: run {run.run_id} is not the gate's for an open pull request with a submission")
+    if pull_request is None or answer is None:  # another workflow of that name, or a pull request that has moved on
+        log.say(f"nothing to answer: run {run.run_id} is not the gate's for an open pull request's last commit")
     else:
         post_answer(api, run, pull_request, answer, bot)
         log.say(f"#{pull_request.number}: {answer.title}")
