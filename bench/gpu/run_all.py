@@ -58,8 +58,9 @@ class Session:
         if self.left_s() < 0:
             return {}
         answer = make()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(answer))
+        if answer.get("code", 0) == 0 and "error" not in answer:  # else it is tried again the next time
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(answer))
         return answer
 
     def replay(self, name: str, *, benchmarks: bool = False) -> dict[str, Any]:
