@@ -8,7 +8,7 @@ is measured: numbers that nobody measures anew say nothing after the next change
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from harness.qualify.measurements import ACCEPT, REFUSE, Measurements, SuiteMeasurements, Trial
@@ -78,10 +78,9 @@ def margin_faults(suite: SuiteMeasurements, measured: Measurements) -> Iterator[
             yield facts.name, f"task.yml says refused: {facts.refused:g}, measured is {seen}: {told}"
 
 
-def _digits(value: float, towards: object) -> str:
+def _digits(value: float, round_: Callable[[float], int]) -> str:
     """Return a number with two digits, rounded up or down."""
     if not value or math.isinf(value):
         return f"{value:g}"
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    rounded = math.ceil(value / unit) if towards is math.ceil else math.floor(value / unit)
-    return f"{rounded * unit:.2g}"
+    return f"{float(f'{round_(value / unit) * unit:.2g}'):g}"

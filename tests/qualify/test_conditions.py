@@ -1,9 +1,14 @@
 """Each condition by a problem that is weak in that one way; a sound problem meets them all."""
 
+import math
+
 import pytest
 
 from harness.errors import SpecError
+from harness.qualify.asked import ask_suite, decode_suites, encode_suites
+from harness.qualify.margins import Margin, measure_margins
 from harness.qualify.table import cell_text, markdown, rows, summary
+from harness.spec import load_problem
 
 from .conftest import AFFINE, qualify_here
 
@@ -57,6 +62,88 @@ def test_a_term_that_hardly_counts(weakened):
     assert faults["term"].subject == "the offset"
     assert faults["term"].message.startswith("leaving out the offset (offset_missing) costs ")
     assert faults["term"].message.endswith("it must cost more than 10 times somewhere")
+
+
+def test_a_term_must_count_in_every_output_that_it_enters(weakened):
+    """A second output, where the offset is worth half a tolerance at most; in the first it still counts."""
+    two = weakened(
+        task=("relative_l2: 1.0e-3}", "relative_l2: 1.0e-3}\n  z: {rtol: 1.0e-3, atol: 1.0e-3}"),
+        reference=("return (y,)", "return y, y - (1 - 5e-4) * offset[:, None]"),
+        mutants=("+ offset[:, None],)", "+ offset[:, None], x * scale[:, None] + 5e-4 * offset[:, None])"),
+    )
+    task = two / "task.yml"
+    y = "  - {name: y, shape: [M, N], dtype: float32}\n"
+    task.write_text(task.read_text().replace(y, y + y.replace("y,", "z,")))
+    told = only_fault(qualify_here(two), "term")
+    assert told.startswith("leaving out the offset (offset_missing) costs output z ")
+
+
+def margins_of(result):
+    return measure_margins(result.suites[0].measured, result.measured)
+
+
+MARGINS = "relative_l2: 1.0e-3, accepted: 1.0e-4, refused: 7.0}"
+
+
+def test_margins_as_they_are_measured(weakened):
+    written = weakened(task=("relative_l2: 1.0e-3}", MARGINS))
+    [margin] = margins_of(qualify_here(written))
+    assert (margin.accepted_by, margin.refused_by) == ("float32", "bfloat16")
+    assert margin.accepted < 0.01 < 1 < margin.refused < 100
+    right = MARGINS.replace("accepted: 1.0e-4, refused: 7.0", margin.written())
+    task = written / "task.yml"
+    task.write_text(task.read_text().replace(MARGINS, right))
+    assert qualify_here(written).qualified
+
+
+@pytest.mark.parametrize(("accepted", "refused", "side"), [(0.5, None, "accepted"), (None, 500.0, "refused")])
+def test_margins_that_are_not_those_measured(weakened, accepted, refused, side):
+    [margin] = margins_of(qualify_here(AFFINE))
+    wrong = f"accepted: {accepted or margin.accepted}, refused: {refused or margin.refused}"
+    told = only_fault(
+        qualify_here(weakened(task=("relative_l2: 1.0e-3}", f"relative_l2: 1.0e-3, {wrong}}}"))), "margin"
+    )
+    assert told.startswith(f"task.yml says {side}: {accepted or refused:g}, measured is ")
+    assert told.endswith(f": write {margin.written()} beside the tolerance of y")
+
+
+def test_margins_are_written_no_better_than_they_are():
+    assert Margin("y", 0.7512, "tf32", "slow", 1.2988, "bfloat16", "slow").written() == "accepted: 0.76, refused: 1.2"
+    assert Margin("y", 2.01e-5, "tf32", "slow", 391.7, "zero", "slow").written() == "accepted: 2.1e-05, refused: 390"
+    assert Margin("y", 0.0, "", "", math.inf, "", "").written() == "accepted: 0, refused: inf"
+
+
+def test_suites_rank_may_rank_or_never_do():
+    problem = load_problem(AFFINE)
+    assert ask_suite(problem, "default").standing == "ranks"
+    assert ask_suite(problem, "default", ranking=("other",)).standing == "may rank"
+    assert ask_suite(problem, "weak").standing == "never ranks"
+    asked = [ask_suite(problem, "weak"), ask_suite(problem, "default", roles=("test",))]
+    assert list(decode_suites(encode_suites(asked))) == asked
+    assert {case.role for case in asked[1].cases} == {"test"}
+
+
+def test_a_suite_that_may_rank_must_qualify_too(weakened):
+    """A season could choose it tomorrow."""
+    folder = weakened(
+        task=("weak: {distribution: normal, gameable: true}", "weak: {distribution: zero}"),
+        reference=("x = x * 10", "x = x * 10\n    if distribution == 'zero':\n        offset = offset * 0"),
+    )
+    task = folder / "task.yml"
+    task.write_text(task.read_text().replace("  wide: x", "  zero: no offset\n  wide: x"))
+    result = qualify_here(folder, ("default", "weak"))
+    assert not result.qualified
+    assert summary(result.suites[1]).startswith("may rank; 1 mutant passes: offset_missing; ")
+
+
+def test_a_gradient_is_believed_where_a_change_confirms_it(weakened):
+    """Many outputs moved by a tenth of a tolerance each add up to a gradient, and to no influence."""
+    faint = weakened(
+        reference=("y = x *", "y = 3e-4 * x.mean() + 0 * x *"),
+        mutants=("return (arithmetic", "return (3e-4 * x.mean() + 0 * arithmetic"),
+    )
+    faults = [fault for fault in qualify_here(faint).suites[0].faults if fault.condition == "influence"]
+    assert "32 of 32 elements of x influence no output" in " ".join(fault.message for fault in faults)
 
 
 def test_a_reference_that_is_not_finite(weakened):
