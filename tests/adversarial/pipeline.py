@@ -27,13 +27,14 @@ from harness.engine.request import BuildRequest
 from harness.engine.rules import check_kernels, check_plans
 from harness.engine.submit import judge_results
 from harness.engine.worker import start_replay_worker
-from harness.errors import ArtifactError, SubmissionError, WorkerError
+from harness.errors import ArtifactError, SandboxError, SubmissionError, WorkerError
 from harness.kernel import parse_facts
 from harness.plan import LaunchStep, Plan, encode_plan
 from harness.replay.judge_client import JudgeProcess
 from harness.sandbox import (
     Exit,
     Job,
+    Level,
     Limits,
     Mount,
     best_level,
@@ -85,9 +86,11 @@ class _Build:
 class Pipeline:
     """The stages' processes, as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, level: Level | None = None) -> None:
         self._stack = ExitStack()
-        self.level = best_level().level
+        self.level = level or best_level().level
+        if self.level is Level.NONE:
+            raise SandboxError("attacks are not run without a sandbox: see `make doctor`")
         self._submissions, self._scratch, self._artifact, self._replay_scratch = (self._folder() for _ in range(4))
         for name in ("plans", "sources"):
             (self._artifact / name).mkdir()
@@ -138,8 +141,9 @@ class Pipeline:
 
     def _start_tracer(self) -> tuple[Job, Any]:
         mounts = (*python_mounts(), Mount(ROOT / "tests", "/tests"), Mount(self._submissions, "/submissions"))
-        tests = visible(self.level, mounts[-2])
-        program = f"import sys; sys.path.append({str(Path(tests).parent)!r}); from tests.adversarial import tracer; "
+        # The folder above tests/ is not there to be searched.
+        program = "import sys, types; tests = types.ModuleType('tests'); sys.modules['tests'] = tests; "
+        program += f"tests.__path__ = [{visible(self.level, mounts[-2])!r}]; from tests.adversarial import tracer; "
         program += f"tracer.main({visible_scratch(self.level, self._scratch)!r})"
         reading, writing = os.pipe()
         try:
@@ -231,9 +235,9 @@ class Pipeline:
             return
         with tempfile.TemporaryDirectory() as name:
             texts = [(source.ttir, dict(source.options)) for source in missing]
-            ends, out = assemble(
-                Path(name), texts, load_target(TARGET).architecture, kernel_wall_s=int(PATIENT_S), timeout_s=2 * PATIENT_S
-            )
+            architecture = load_target(TARGET).architecture
+            patience = {"kernel_wall_s": int(PATIENT_S), "timeout_s": 2 * PATIENT_S}
+            ends, out = assemble(Path(name), texts, architecture, **patience)
             for source, end in zip(missing, ends, strict=True):
                 if end["event"] != "assembled":
                     self._kernels[source.key] = judge_assembly(end["reason"], end["message"], "")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.sandbox import Level, best_level, why_not
 from tests.adversarial.catalogue import HEADINGS, load_catalogue
 from tests.adversarial.pipeline import Outcome, Pipeline
 from tests.adversarial.table import HONEST, effect_on_score, is_right, render, rows
@@ -18,6 +19,8 @@ CATALOGUE = load_catalogue()
 
 @pytest.fixture(scope="module")
 def pipeline() -> Iterator[Pipeline]:
+    if best_level().level is Level.NONE:
+        pytest.skip("no sandbox here that would hold an attack")
     with Pipeline() as running:
         yield running
 
@@ -61,3 +64,13 @@ def test_the_table(pipeline: Pipeline, honest: Outcome) -> None:
     text = render(table)
     assert "\nOn a GPU (NVIDIA H200)\n" in text
     assert "illegal_address" in text
+
+
+@pytest.mark.slow
+def test_the_host_withstands_without_namespaces_too() -> None:
+    if reason := why_not(Level.RESTRICTED):
+        pytest.skip(reason)
+    attacks = [attack for attack in CATALOGUE if attack.heading == "host" or attack.name == HONEST]
+    with Pipeline(Level.RESTRICTED) as pipeline:
+        outcomes = pipeline.judge(attacks)
+    assert not {a.name: outcomes[a.name] for a in attacks if not is_right(a, outcomes[a.name], outcomes[HONEST])}

@@ -7,6 +7,7 @@ A submission shares its process with the tracer, so that whatever the tracer wri
 import dataclasses
 import hashlib
 import json
+import os
 import sys
 
 import helion
@@ -35,6 +36,14 @@ def decoy(y: torch.Tensor) -> torch.Tensor:
 
 def custom_kernel(data):
     return scale(*data)
+
+
+def processes():
+    """Return the numbers of the processes that can be seen, or else those that there may be."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return list(range(1, 5000))
 
 
 def tracer():

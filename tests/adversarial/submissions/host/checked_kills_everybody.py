@@ -8,11 +8,11 @@ Defence: signals stay inside.
 import os
 import signal
 
-from forging import custom_kernel  # noqa: F401
+from forging import custom_kernel, processes  # noqa: F401
 
-for pid in filter(str.isdigit, os.listdir("/proc")):
-    if int(pid) not in (1, os.getpid(), os.getppid()):
+for pid in processes():
+    if pid not in (1, os.getpid(), os.getppid()):
         try:
-            os.kill(int(pid), signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
         except OSError:
             continue

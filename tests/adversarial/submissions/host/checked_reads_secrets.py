@@ -9,13 +9,13 @@ itself, at each level, as root and as an ordinary user.
 import os
 from pathlib import Path
 
-from forging import custom_kernel  # noqa: F401
+from forging import custom_kernel, processes  # noqa: F401
 
 SECRET = b"the-secret-of-" + b"this-test-run"
 found = []
-for pid in filter(str.isdigit, os.listdir("/proc")):
+for pid in processes():
     for name in ("environ", "cmdline", "fd", "root", "cwd", "task"):
-        path = Path("/proc", pid, name)
+        path = Path(f"/proc/{pid}/{name}")
         try:
             content = repr(sorted(os.listdir(path))).encode() if path.is_dir() else path.read_bytes()
         except OSError:
