@@ -88,15 +88,18 @@ def read_report(api: GitHub, run: FinishedRun) -> Report:
     Raises:
         ReportError: there is none, or it is not valid.
     """
-    found = [
-        item
+    found = [  # a job that was run again may have left one each time
+        item["id"]
         for item in api.list(f"actions/runs/{run.run_id}/artifacts", "artifacts", name=ARTIFACT)
-        if isinstance(item, dict) and item.get("name") == ARTIFACT and item.get("expired") is False
+        if isinstance(item, dict)
+        and item.get("name") == ARTIFACT
+        and item.get("expired") is False
+        and isinstance(item.get("id"), int)
     ]
-    if len(found) != 1 or not isinstance(found[0].get("id"), int):
+    if not found:
         raise ReportError("the run left none; its log says why")
     try:
-        content = api.download(f"actions/artifacts/{found[0]['id']}/zip", MAX_REPORT_BYTES)
+        content = api.download(f"actions/artifacts/{max(found)}/zip", MAX_REPORT_BYTES)
     except GitHubError as error:
         raise ReportError(str(error)) from None
     return parse_report(read_only_member(content, MEMBER, MAX_REPORT_BYTES))

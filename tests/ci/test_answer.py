@@ -174,6 +174,13 @@ def test_a_run_without_a_report(pull_request):
     assert "the run left none; its log says why" in " ".join(assert_harmless(comment[len(MARKER) :], [PAGE]).code)
 
 
+def test_the_last_of_several_reports_counts(pull_request):
+    pull_request.leave(Report(pull_request.head, CHECKS, records(incorrect)))
+    pull_request.github.artifacts[8] = pull_request.github.artifacts[9]
+    pull_request.leave(Report(pull_request.head, CHECKS, records()))
+    assert pull_request.answer()[0]["conclusion"] == "success"
+
+
 def test_faults_of_content_are_the_gates_word(pull_request):
     fault = Fault("binary", "submissions/acme/scale/a.bin", "it is a binary file")
     pull_request.leave(Report(pull_request.head, faults=(fault,)))
