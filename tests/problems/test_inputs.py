@@ -5,7 +5,17 @@ import itertools
 import pytest
 import torch
 
-from tests.problems.specification import CHUNKED, NAMES, Case, cases_tested, draw, expected, problem, specification
+from tests.problems.specification import (
+    CHUNKED,
+    GATED,
+    NAMES,
+    Case,
+    cases_tested,
+    draw,
+    expected,
+    problem,
+    specification,
+)
 
 SMALL = {
     "causal_conv1d": {"B": 2, "D": 12, "S": 40, "W": 4},
@@ -114,6 +124,39 @@ def test_states_of_the_output_pass_are_never_zero_by_default():
 
 
 @pytest.mark.parametrize("name", ["recompute_w_u", "gdn_forward"])
+def gates(name, distribution, H=4):
+    """Each step's log-decay, (chunks, steps, heads)."""
+    shape = {"B": 1, "T": 128, "H": H, "K": 16, "V": 16}
+    g = draw(name, Case(shape, distribution))[-1][0].unflatten(0, (-1, 64)).double()
+    return torch.cat([g[:, :1], g.diff(dim=1)], dim=1)
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_gates_at_their_limits(name):
+    assert (gates(name, "ungated") == 0).all()
+    mixed = gates(name, "mixed").flatten(0, 1)
+    assert sorted(int((head < -0.9).sum()) for head in mixed.T) == [0, 0, 128, 128]
+    assert (mixed < 0).all()
+    shut = gates(name, "shut").flatten(0, 1)
+    assert sorted(int((head <= -99).sum()) for head in shut.T) == [0, 0, 128, 128]
+    assert ((shut == 0) | (shut <= -99)).all()
+    assert (gates(name, "shut", H=1) == 0).all()  # one head alone is not shut: nothing would be left to compute
+
+
+def test_betas_near_their_limits():
+    beta = draw("recompute_w_u", Case(SMALL["recompute_w_u"], "edges"))[2]
+    assert ((beta <= 1e-3) | (beta >= 1 - 1.1e-3)).all()
+    assert 0.3 < (beta > 0.5).double().mean() < 0.7
+    assert ((beta > 0) & (beta < 1)).all()
+
+
+@pytest.mark.parametrize("distribution", ["model", "slow", "ungated", "mixed", "edges"])
+def test_a_state_reaches_every_chunk_after_the_first(distribution):
+    case = Case({"B": 1, "T": 256, "H": 2, "K": 64, "V": 64}, distribution)
+    h = expected("chunk_fwd_h", case, draw("chunk_fwd_h", case))[0]
+    assert (h[:, 1:].flatten(3).norm(dim=3) > 1).all()
+
+
 def test_given_matrix_is_unit_lower_triangular(name):
     for distribution in problem(name).distribution_names:
         A = draw(name, Case(SMALL[name], distribution))[-2]
@@ -163,3 +206,40 @@ def test_the_running_maximum_grows_in_every_tile():
     x = draw("softmax", Case({"M": 64, "N": 512}, "ascending"))[0].float()
     largest = torch.stack([tile.amax(1) for tile in x.split(128, dim=1)])
     assert (largest.diff(dim=0) > 0).float().mean() > 0.9
+
+
+def groups(distribution, seed=0):
+    return draw("fp8_quant", Case(SMALL["fp8_quant"], distribution), seed)[0].unflatten(1, (-1, 64))
+
+
+def test_every_second_group_holds_denormal_numbers():
+    largest = groups("denormals").abs().amax(2).flatten()
+    least_normal = torch.finfo(torch.float32).smallest_normal
+    assert ((largest[1::2] > 0) & (largest[1::2] < least_normal)).all()
+    assert (largest[::2] > 0.1).all()
+
+
+def test_largest_magnitudes_are_those_of_fp8_formats():
+    largest = torch.cat([groups("at_limit", seed).abs().amax(2).flatten() for seed in range(4)])
+    limits = torch.tensor([448.0, 240.0, 57344.0])
+    near = torch.isclose(largest[:, None], limits, rtol=1e-6)
+    assert near.any(1).all()
+    assert near.any(0).all()
+
+
+def test_outliers_stay_in_their_columns():
+    x = draw("fp8_quant", Case({"tokens": 64, "hidden": 1024, "group": 64}, "channels"))[0]
+    loud = x.abs().mean(0) > 30
+    assert 0 < loud.sum() < 40
+    assert x[:, ~loud].abs().max() < 10
+
+
+def test_impulses_are_apart_and_reach_the_first_and_the_last_step():
+    x, _, bias = draw("causal_conv1d", Case({"B": 8, "D": 64, "S": 64, "W": 4}, "impulses"))
+    assert not bias.any()
+    assert ((x == 0) | (x == 1)).all()
+    assert (x.sum(2) == 8).all()
+    when = x.nonzero()[:, 2].view(8, 64, 8)
+    assert (when.diff(dim=2) == 8).all()
+    assert when.min() == 0
+    assert when.max() == 63
