@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from harness.target import Target
 
 
+HOST_MEMORY = (
+    "Kernels on this GPU can address the host's memory (PAGEABLE_MEMORY_ACCESS): replays here are not ranked, because "
+    "a kernel could forge its own result"
+)
+
+
 def show_rates(*, as_json: bool) -> int:
     """Measure and print; return the exit code.
 
@@ -28,13 +34,16 @@ def show_rates(*, as_json: bool) -> int:
     gpu = find_local_gpu()
     if gpu is None:
         raise UsageError(f"doctor --gpu measures a GPU: {NO_GPU}")
-    rates = measure_rates(local_node(find_workspace(Path.cwd()).state, gpu))
+    measured = measure_rates(local_node(find_workspace(Path.cwd()).state, gpu))
     target = next((t for t in map(load_target, target_names()) if gpu.is_of(t)), None)
     stated = _stated(target) if target is not None else {}
     if as_json:
-        print_json({"gpu": gpu.name, "measured": rates, "stated": stated})
+        facts = {"addresses_host_memory": measured.addresses_host_memory}
+        print_json({"gpu": gpu.name, "measured": measured.rates, "stated": stated, **facts})
     else:
-        print_renderable(_table(gpu.name, rates, stated))
+        print_renderable(_table(gpu.name, measured.rates, stated))
+        if measured.addresses_host_memory:
+            print(HOST_MEMORY)
     return 0
 
 

@@ -26,8 +26,8 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.replay.node.pack import build_node
 
-CONNECT_S = 15
-LOST_AFTER_S = 15
+CONNECT_S = 30
+ALIVE_S, ALIVE_TRIES = 10, 6  # a connection that says nothing for so long is lost
 _HEADER_BYTES = 16
 _ERROR_BYTES = 8000
 _CONNECTION_FAILED, _NOT_FOUND = 255, 127
@@ -88,7 +88,8 @@ def main(arguments: Sequence[str]) -> int:
     names = ["artifact", "problem", "request.json"][: len(options.paths)]
     content = pack_files(dict(zip(names, options.paths, strict=True)), on_cpu=options.on_cpu)
     remote = far_command(options.python, [options.command, *(f"@{name}" for name in names)])
-    settings = ["BatchMode=yes", f"ConnectTimeout={CONNECT_S}", "ServerAliveInterval=5", "ServerAliveCountMax=3"]
+    settings = ["BatchMode=yes", f"ConnectTimeout={CONNECT_S}", f"ServerAliveInterval={ALIVE_S}"]
+    settings.append(f"ServerAliveCountMax={ALIVE_TRIES}")
     command = ["ssh", *(["-F", options.config] if options.config else []), "-T", "-x", "-a"]
     command += [part for setting in settings for part in ("-o", setting)]
     return _converse([*command, "--", options.node, remote], content, options.node, options.python)

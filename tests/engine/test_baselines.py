@@ -10,7 +10,7 @@ import pytest
 
 from harness.case import load_cases
 from harness.engine.baselines import add_speedups, load_baselines, measure_baselines, save_baselines
-from harness.engine.gpu_rates import measure_rates
+from harness.engine.gpu_rates import Rates, measure_rates
 from harness.engine.progress import ignore
 from harness.errors import StoreError, WorkerError
 from harness.spec import load_problem
@@ -106,7 +106,9 @@ def test_times_out_of_range_are_none(tmp_path):
 
 def test_rates(tmp_path):
     rates = {"copy_tb_per_s": 4.26, "float32_tflops": 51.0}
-    assert measure_rates(says(tmp_path, {"event": "rates", "rates": rates})) == rates
+    assert measure_rates(says(tmp_path, {"event": "rates", "rates": rates})) == Rates(rates, False)
+    reaches = {"event": "node", "machine": {"addresses_host_memory": 1}}
+    assert measure_rates(says(tmp_path, reaches, {"event": "rates", "rates": rates})) == Rates(rates, True)
     for wrong in ({}, [], {"copy_tb_per_s": "fast"}, {"copy_tb_per_s": -1}, {str(n): 1.0 for n in range(50)}):
         with pytest.raises(WorkerError, match="rates are not of the form"):
             measure_rates(says(tmp_path, {"event": "rates", "rates": wrong}))
