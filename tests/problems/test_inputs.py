@@ -150,7 +150,7 @@ def test_betas_near_their_limits():
     assert ((beta > 0) & (beta < 1)).all()
 
 
-@pytest.mark.parametrize("distribution", ["model", "slow", "ungated", "mixed", "edges"])
+@pytest.mark.parametrize("distribution", ["model", "slow", "ungated", "mixed"])
 def test_a_state_reaches_every_chunk_after_the_first(distribution):
     case = Case({"B": 1, "T": 256, "H": 2, "K": 64, "V": 64}, distribution)
     h = expected("chunk_fwd_h", case, draw("chunk_fwd_h", case))[0]
