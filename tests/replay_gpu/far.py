@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -55,10 +57,14 @@ class FarSide:
         self.config.write_text(self._client())
 
     def close(self) -> None:
-        """End sshd; its sessions end by themselves."""
-        self._process.kill()
-        self._process.wait()
+        """End sshd, and what it was started by; its sessions end by themselves."""
+        self._kill()
         self._nobody.close()
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
 
     def log(self) -> str:
         """Return what sshd logged."""
@@ -72,7 +78,9 @@ class FarSide:
             (self.folder / "sshd_config").write_text(self._server(port, environment))
             command = [*self._within, str(SSHD), "-D", "-f", str(self.folder / "sshd_config")]
             with (self.folder / "sshd.log").open("wb") as log:
-                self._process = subprocess.Popen([*command, "-e"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self._process = subprocess.Popen(
+                    [*command, "-e"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                )
             if self._listens(port):
                 return port
         raise RuntimeError(f"sshd does not start: {self.log()}")
@@ -84,8 +92,7 @@ class FarSide:
             if f"Server listening on 127.0.0.1 port {port}" in self.log():
                 return True
             time.sleep(0.02)
-        self._process.kill()
-        self._process.wait()
+        self._kill()
         return False
 
     def _server(self, port: int, environment: dict[str, str]) -> str:
