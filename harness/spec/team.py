@@ -99,7 +99,7 @@ def parse_team(content: bytes, path: str) -> Team:
 
 def team_document(login: str) -> str:
     """Return a team.yml for a team of one."""
-    return f"# Who may change this team's submissions by pull request: GitHub logins.\nlogins: [\"{login}\"]\n"
+    return f'# Who may change this team\'s submissions by pull request: GitHub logins.\nlogins: ["{login}"]\n'
 
 
 def fold_name(name: str) -> str:

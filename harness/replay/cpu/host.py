@@ -2,7 +2,8 @@
 
 The plan is hostile. Only the operators that `harness.policy` lists for some division run; a result of another shape,
 dtype or strides than the plan says ends the replay, because later steps rely on it: with other strides as unsupported,
-since an operator may lay its result out in another way on a GPU, otherwise as the plan's fault. Fresh memory is poisoned, so that what a kernel leaves unwritten shows.
+since an operator may lay its result out in another way on a GPU, otherwise as the plan's fault. Fresh memory is
+poisoned, so that what a kernel leaves unwritten shows.
 """
 
 from __future__ import annotations
