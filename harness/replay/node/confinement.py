@@ -38,6 +38,8 @@ class Confined:
     Attributes:
         requests: the end of its standard input that we write to.
         replies: the end of its reply pipe that we read from.
+        scratch: the folder that it writes to.
+        closed: it was ended.
     """
 
     job: Job
@@ -45,6 +47,7 @@ class Confined:
     requests: int
     replies: int
     scratch: Path
+    closed: bool = False
 
     def end(self) -> Exit:
         """Wait for its end, but not for long: what lives on is killed."""
@@ -56,7 +59,13 @@ class Confined:
             killer.cancel()
 
     def close(self) -> None:
-        """Let it end by itself, which leaves the GPU tidy; kill it if it does not; remove what it left."""
+        """Let it end by itself, which leaves the GPU tidy; kill it if it does not; remove what it left.
+
+        Closing again does nothing: by then its descriptors' numbers may be another file's.
+        """
+        if self.closed:
+            return
+        self.closed = True
         os.close(self.requests)
         self.end()
         os.close(self.replies)

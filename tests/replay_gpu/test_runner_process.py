@@ -1,0 +1,82 @@
+"""A runner's process from the judge's side, on any machine: it is started, answers, and is ended any number of times."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.replay.gpu.faults import GpuError
+from harness.replay.gpu.layout import make_shared_file
+from harness.replay.node.confinement import confine
+from harness.replay.node.runner_process import RunnerProcess
+from harness.sandbox import Level, why_not
+
+STARTS = """
+import json, os, sys
+os.write(int(sys.argv[-1]), json.dumps({"status": "started", "clock": False}).encode() + b"\\n")
+sys.stdin.read()
+"""
+FAULTS = """
+import json, os, sys
+reply = {"status": "fault", "reason": "machine", "message": "no driver here", "kernel": ""}
+os.write(int(sys.argv[-1]), json.dumps(reply).encode() + b"\\n")
+"""
+
+
+@pytest.fixture
+def shared() -> Iterator[tuple[int, int]]:
+    descriptor, size = make_shared_file(4096)
+    yield descriptor, size
+    os.close(descriptor)
+
+
+def program(text: str) -> list[str]:
+    return [sys.executable, "-c", text]
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_a_confined_runner_is_closed_twice(level: Level, shared: tuple[int, int], tmp_path: Path) -> None:
+    if missing := why_not(level):
+        pytest.skip(missing)
+    confined = confine(program(STARTS), tmp_path, shared, level)
+    confined.close()
+    reused = os.pipe()  # they may have the numbers of what was closed
+    try:
+        confined.close()
+        assert os.write(reused[1], b"still open") == 10
+        assert os.read(reused[0], 10) == b"still open"
+    finally:
+        for end in reused:
+            os.close(end)
+    assert not confined.scratch.exists()
+    assert confined.job.wait().code == 0  # it ended by itself
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_a_runner_that_was_closed_within_its_block_ends_quietly(
+    level: Level, shared: tuple[int, int], tmp_path: Path
+) -> None:
+    if missing := why_not(level):
+        pytest.skip(missing)
+    with RunnerProcess(program(STARTS), tmp_path, shared, level) as runner:
+        runner.wait_until_started()
+        runner.close()
+    assert runner.level is level
+    assert runner.started["clock"] is False
+
+
+def test_a_runner_that_never_comes_up_says_why(shared: tuple[int, int], tmp_path: Path) -> None:
+    with (
+        pytest.raises(GpuError, match="no driver here") as fault,
+        RunnerProcess(program(FAULTS), tmp_path, shared) as runner,
+    ):
+        try:
+            runner.wait_until_started()
+        finally:
+            runner.close()
+    assert fault.value.reason == "machine"
+    assert len(runner.why_lower) == len(Level) - 1
