@@ -8,6 +8,7 @@ job without a GPU cannot know. What passes is still the author's word: it is sho
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ MAX_REPORT_BYTES = 2 << 20
 MAX_DEPTH = 12
 MAX_ITEMS = 2000
 MAX_TEXT = 20_000
-MAX_NUMBER = 1e20  # seeds have 64 bits
+MAX_INTEGER = 10**20  # seeds have 64 bits
 MAX_CHECKS = 64
 MAX_FAULTS = 500
 
@@ -147,7 +148,7 @@ def parse_report(content: bytes) -> Report:
 
 
 def parse_bounded(content: bytes, max_bytes: int) -> Any:
-    """Return a JSON document of anybody's that is neither large nor deep, and whose numbers are ordinary ones.
+    """Return a JSON document of anybody's that is neither large nor deep, with finite numbers and no long integers.
 
     Raises:
         ReportError: it is not such a document.
@@ -197,8 +198,10 @@ def _expect_bounds(value: Any, depth: int) -> None:
             _expect_bounds(item, depth - 1)
     elif isinstance(value, str) and len(value) > MAX_TEXT:
         raise ReportError(f"a text of more than {MAX_TEXT} characters")
-    elif isinstance(value, (int, float)) and not abs(value) < MAX_NUMBER:
+    elif isinstance(value, float) and not math.isfinite(value):  # 1e999, say; a record writes infinity as a text
         raise ReportError("a number out of range")
+    elif isinstance(value, int) and abs(value) > MAX_INTEGER:
+        raise ReportError("an integer out of range")
 
 
 def _expect_check(check: Check) -> None:

@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import math
 import stat
 import zipfile
 
@@ -37,6 +38,16 @@ def test_a_long_message_is_cut_rather_than_refused():
     (record,) = parse_report(dump(report)).records
     assert record.verdict.message.startswith("x" * 19_000)
     assert record.verdict.message.endswith("\n[cut here]")
+
+
+@pytest.mark.parametrize("error", [3e21, 1.7e308, 5e-324, -1e300, math.inf, -math.inf])
+def test_an_output_that_explodes_is_told_and_leaves_the_report_valid(error):
+    cases = list(incorrect("acme").cases)
+    wrong = dataclasses.replace(cases[1].errors[0], worst_over_tolerance=error)
+    cases[1] = dataclasses.replace(cases[1], errors=(wrong,))
+    report = dataclasses.replace(GOOD, records=(incorrect("acme", cases=tuple(cases)),))
+    assert parse_report(dump(report)) == report
+    assert_harmless(render_markdown(report))
 
 
 def with_record(**changes):
@@ -83,7 +94,7 @@ def test_what_a_gate_cannot_know_is_refused(report, told):
         (b'{"format": 1, "head": "x", "removed": [' + b'"",' * 3000 + b'""]}', "more than 2000 items"),
         (b'{"format": 1, "a":' + b"[" * 20 + b"]" * 20 + b"}", "nested deeper than 12"),
         (b'{"format": 1e999, "head": "x"}', "a number out of range"),
-        (b'{"format": 1, "head": ' + b"9" * 400 + b"}", "a number out of range"),
+        (b'{"format": 1, "head": ' + b"9" * 400 + b"}", "an integer out of range"),
         (b'{"format": 1, "head": ' + b"9" * 5000 + b"}", "not a JSON document"),
         (b" " * (MAX_REPORT_BYTES + 1), "more than 2048 KiB"),
     ],
@@ -104,7 +115,8 @@ def paths_into(value, path=()):
 DOCUMENT = encode_report(dataclasses.replace(GOOD, records=(incorrect("acme"),)))
 PLACES = [path for path in paths_into(DOCUMENT) if path]
 VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-(10**17), 10**17), st.floats(-1e17, 1e17), st.text(max_size=40),
+    st.none(), st.booleans(), st.integers(-(10**17), 10**17), st.text(max_size=40),
+    st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from([[], {}, [[]], {"float": "inf"}, {"float": "nan"}, {"float": "-inf"}]),
     st.sampled_from(["\ud800", "\x1b[2J", "::error::", "<b>", "@octocat", "https://evil.example"]),
 )  # fmt: skip
