@@ -14,7 +14,7 @@ from harness.ci.gate import list_checks
 from harness.ci.git import GitError
 from harness.ci.merged import merged_entries, named_entries
 from harness.ci.records_branch import add_records
-from harness.ci.report import Report, ReportError, encode_report
+from harness.ci.report import Report, ReportError, encode_report, load_report, save_report
 from harness.cli import cli
 from harness.engine.replaying import NOT_RECORDED
 from harness.errors import UsageError
@@ -236,6 +236,30 @@ def test_merged_reads_a_push(competition, monkeypatch, tmp_path):
     (tmp_path / "event.json").write_text(json.dumps(event | {"before": "0" * 40}))
     with pytest.raises(UsageError, match="000000000000 is not in this history: name what is to be built"):
         cli.main(arguments, standalone_mode=False)
+
+
+@pytest.mark.parametrize(("lenient", "code"), [(True, 0), (False, 2)])
+def test_a_check_that_cannot_be_done_stops_no_other(root, merged, monkeypatch, capsys, tmp_path, lenient, code):
+    checks = tuple(dataclasses.replace(check, team=team) for team, check in zip(("gone", "lost"), merged, strict=True))
+    save_report(Report("1" * 40, checks), tmp_path)
+    monkeypatch.chdir(root)
+    arguments = ["ci", "run", "--out", str(tmp_path), *(["--lenient"] if lenient else [])]
+    assert cli.main(arguments, standalone_mode=False) == code
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("not done: ")]
+    assert [line.split(" under")[0] for line in told] == ["not done: no team 'gone'", "not done: no team 'lost'"]
+    assert load_report(tmp_path).unfinished == checks
+
+
+@pytest.mark.parametrize(("lenient", "code"), [(True, 0), (False, 3)])
+def test_a_failure_of_ours_discards_no_ranking_run(root, merged, built, monkeypatch, tmp_path, lenient, code):
+    check = dataclasses.replace(merged[0], team="gone")
+    verdict = dataclasses.replace(built.verdict, kind="HARNESS_ERROR")
+    ours = dataclasses.replace(built, team="gone", target=check.target, verdict=verdict)
+    save_report(Report("1" * 40, (check,), (ours,)), tmp_path)
+    monkeypatch.chdir(root)
+    arguments = ["ci", "run", "--out", str(tmp_path), *(["--lenient"] if lenient else [])]
+    assert cli.main(arguments, standalone_mode=False) == code
+    assert load_report(tmp_path).ours
 
 
 def test_replay_needs_its_gpu_and_refuses_what_is_no_artifact(competition, monkeypatch, capsys, tmp_path):
