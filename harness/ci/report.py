@@ -32,6 +32,10 @@ MAX_INTEGER = 10**20  # seeds have 64 bits
 MAX_CHECKS = 64
 MAX_FAULTS = 500
 
+RANKING_BYTES = 256 << 20
+RANKING_CHECKS = 4096
+"""A ranking run is of a season's every team: its report is bounded too, but far from what a season comes to."""
+
 _CLAIMABLE = frozenset(kind.value for kind in Kind) - {Kind.PASSED.value}
 
 T = TypeVar("T")
@@ -113,7 +117,7 @@ def save_report(report: Report, folder: Path) -> Path:
 
 
 def load_report(folder: Path) -> Report:
-    """Read the report.json that `save_report` wrote.
+    """Read the report.json that `save_report` wrote, of a ranking run perhaps: it may be larger than a pull request's.
 
     Raises:
         ReportError: it is missing or not valid.
@@ -121,33 +125,37 @@ def load_report(folder: Path) -> Report:
     path = folder / "report.json"
     try:
         with path.open("rb") as file:
-            return parse_report(file.read(MAX_REPORT_BYTES + 1))
+            content = file.read(RANKING_BYTES + 1)
     except OSError as error:
         raise ReportError(f"{path} cannot be read: {error.strerror}") from None
+    return parse_report(content, RANKING_BYTES, RANKING_CHECKS)
 
 
-def parse_report(content: bytes) -> Report:
-    """Return the report that a document of anybody's holds.
+def parse_report(content: bytes, max_bytes: int = MAX_REPORT_BYTES, max_checks: int = MAX_CHECKS) -> Report:
+    """Return the report that a document of anybody's holds; by default it is a pull request's.
 
     Raises:
         ReportError: it is too large, not of the form, or claims what it cannot know.
     """
-    document = parse_bounded(content, MAX_REPORT_BYTES)
+    document = parse_bounded(content, max_bytes, max(MAX_ITEMS, max_checks))
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ReportError(f"not a report of format {FORMAT}")
     report = believed(lambda: decode(Report, document))
-    if len(report.checks) > MAX_CHECKS or len(report.faults) > MAX_FAULTS:
-        raise ReportError(f"a report holds {MAX_CHECKS} checks and {MAX_FAULTS} faults at most")
+    if len(report.checks) > max_checks or len(report.faults) > MAX_FAULTS:
+        raise ReportError(f"a report holds {max_checks} checks and {MAX_FAULTS} faults at most")
     for check in report.checks:
         _expect_check(check)
+    named = {(check.team, check.problem, check.target) for check in report.checks}
     for record in report.records:
-        _expect_record(record, report)
+        if (record.team, record.problem, record.target) not in named:
+            raise ReportError("a record is of no check that the report names")
+        _expect_record(record)
     if len({(r.team, r.problem, r.target) for r in report.records}) < len(report.records):
         raise ReportError("two records are of one check")
     return report
 
 
-def parse_bounded(content: bytes, max_bytes: int) -> Any:
+def parse_bounded(content: bytes, max_bytes: int, max_items: int = MAX_ITEMS) -> Any:
     """Return a JSON document of anybody's that is neither large nor deep, with finite numbers and no long integers.
 
     Raises:
@@ -159,7 +167,7 @@ def parse_bounded(content: bytes, max_bytes: int) -> Any:
         document = json.loads(content.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise ReportError(f"not a JSON document ({type(error).__name__})") from None
-    _expect_bounds(document, MAX_DEPTH)
+    _expect_bounds(document, MAX_DEPTH, max_items)
     return document
 
 
@@ -190,12 +198,12 @@ def _no_constant(name: str) -> float:
     raise ValueError(name)
 
 
-def _expect_bounds(value: Any, depth: int) -> None:
+def _expect_bounds(value: Any, depth: int, max_items: int) -> None:
     if isinstance(value, (dict, list)):
-        if depth == 0 or len(value) > MAX_ITEMS:
-            raise ReportError(f"nested deeper than {MAX_DEPTH}, or more than {MAX_ITEMS} items in one place")
+        if depth == 0 or len(value) > max_items:
+            raise ReportError(f"nested deeper than {MAX_DEPTH}, or more than {max_items} items in one place")
         for item in [*value, *value.values()] if isinstance(value, dict) else value:
-            _expect_bounds(item, depth - 1)
+            _expect_bounds(item, depth - 1, max_items)
     elif isinstance(value, str) and len(value) > MAX_TEXT:
         raise ReportError(f"a text of more than {MAX_TEXT} characters")
     elif isinstance(value, float) and not math.isfinite(value):  # 1e999, say; a record writes infinity as a text
@@ -215,10 +223,8 @@ def _expect_check(check: Check) -> None:
         raise ReportError("a check names no problem or no target")
 
 
-def _expect_record(record: Record, report: Report) -> None:
+def _expect_record(record: Record) -> None:
     """Hold a record against what a job without a GPU can say."""
-    if not any((c.team, c.problem, c.target) == (record.team, record.problem, record.target) for c in report.checks):
-        raise ReportError("a record is of no check that the report names")
     if record.state != "finished" or record.verdict is None or record.kind not in _CLAIMABLE:
         raise ReportError("a record has no verdict that a check on a CPU can give")
     if record.ranked or record.score_us is not None or any(case.timing for case in record.cases):

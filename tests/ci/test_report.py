@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from harness.ci.archive import read_only_member
 from harness.ci.change import Fault
 from harness.ci.markdown import render_markdown
-from harness.ci.report import MAX_REPORT_BYTES, Check, Report, ReportError, encode_report, parse_report
+from harness.ci.report import (
+    MAX_REPORT_BYTES,
+    Check,
+    Report,
+    ReportError,
+    encode_report,
+    load_report,
+    parse_report,
+    save_report,
+)
 from tests.ci.rendering import assert_harmless
 from tests.store.samples import checked, incorrect, passed
 
@@ -30,6 +39,20 @@ def test_what_is_written_is_read():
     assert parse_report(dump(GOOD)) == GOOD
     faulty = Report("1" * 40, faults=(Fault("outside", "Makefile", "take it out"),))
     assert parse_report(dump(faulty)) == faulty
+
+
+def test_a_ranking_run_may_be_of_every_team(tmp_path):
+    teams = [f"team{number}" for number in range(300)]
+    report = Report(
+        "1" * 40, tuple(dataclasses.replace(CHECK, team=team) for team in teams), tuple(map(checked, teams))
+    )
+    save_report(report, tmp_path)
+    assert load_report(tmp_path) == report
+    with pytest.raises(ReportError, match="64 checks and 500 faults at most"):  # as a pull request's it is refused
+        parse_report(dump(report))
+    save_report(dataclasses.replace(report, checks=(CHECK,) * 4097, records=()), tmp_path)
+    with pytest.raises(ReportError, match="more than 4096 items in one place"):
+        load_report(tmp_path)
 
 
 def test_a_long_message_is_cut_rather_than_refused():
