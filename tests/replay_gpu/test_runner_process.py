@@ -1,4 +1,4 @@
-"""A runner's process from the judge's side, on any machine: it is started, answers, and is ended any number of times."""
+"""A runner's process from the judge's side, on any machine: started, asked, and ended more than once."""
 
 from __future__ import annotations
 
@@ -70,13 +70,9 @@ def test_a_runner_that_was_closed_within_its_block_ends_quietly(
 
 
 def test_a_runner_that_never_comes_up_says_why(shared: tuple[int, int], tmp_path: Path) -> None:
-    with (
-        pytest.raises(GpuError, match="no driver here") as fault,
-        RunnerProcess(program(FAULTS), tmp_path, shared) as runner,
-    ):
-        try:
+    with RunnerProcess(program(FAULTS), tmp_path, shared) as runner:
+        with pytest.raises(GpuError, match="no driver here") as fault:
             runner.wait_until_started()
-        finally:
-            runner.close()
+        runner.close()
     assert fault.value.reason == "machine"
     assert len(runner.why_lower) == len(Level) - 1

@@ -34,7 +34,11 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 class _UnstableClocksError(Exception):
-    """The samples can't be ranked; a fresh runner may do better."""
+    """The samples can't be ranked; a fresh runner may do better, and else the report stands."""
+
+    def __init__(self, report: CaseReport) -> None:
+        super().__init__(report.id)
+        self.report = report
 
 
 @dataclass
@@ -99,10 +103,11 @@ def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
         try:
             report = _try_case(session, case)
         except GpuError as fault:
-            report = replace(report, status="fault", reason=fault.reason, message=fault.message, kernel=fault.kernel)
+            report = CaseReport(case.id, "fault", fault.reason, fault.message, fault.kernel)
             if fault.reason not in ("internal", "machine") or last:
                 break
-        except _UnstableClocksError:
+        except _UnstableClocksError as unstable:
+            report = unstable.report
             if last:
                 break
         else:
@@ -111,7 +116,7 @@ def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
         try:
             session.restart()
         except GpuError as fault:
-            report = replace(report, status="fault", reason=fault.reason, message=fault.message)
+            report = CaseReport(case.id, "fault", fault.reason, fault.message)
             break
     return replace(report, seconds=round(time.monotonic() - started, 3))
 
@@ -178,7 +183,7 @@ class _Calls:
         """Time calls, every one on fresh inputs and judged.
 
         Raises:
-            _UnstableClocksError: what was measured can't be ranked, and a fresh runner has not been tried.
+            _UnstableClocksError: what was measured can't be ranked.
         """
         runner, nodes = self._session.runner, report.nodes
         runner.take_spans(self._case.timeout_s)
@@ -195,8 +200,8 @@ class _Calls:
                     wanted = samples_needed(spans or self._witness)
         samples = Samples(tuple(spans), tuple(self._witness), nodes)
         report = replace(report, samples=samples, seeds=tuple(self._seeds), calls=report.calls + len(self._witness))
-        if spans and summarise(spans, self._witness, nodes).fault and self._session.starts < STARTS:
-            raise _UnstableClocksError
+        if spans and summarise(spans, self._witness, nodes).fault:
+            raise _UnstableClocksError(report)
         return report
 
     def _judge_fresh_call(self) -> Judgement | None:

@@ -1,0 +1,131 @@
+"""Every case has its second try. Stand-ins make the calls, since a call needs a GPU; the order of things is real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.replay.gpu.faults import GpuError
+from harness.replay.inputs import Received
+from harness.replay.node import replaying
+from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
+
+STEADY_US, WILD_US = 10.0, 30.0  # every second call of a wild runner does others' work
+
+
+class Runner:
+    """Each one started takes the next behaviour: shape to "fault" or "wild", steady where nothing is said."""
+
+    behaviours: list[dict[str, str]]
+    level, why_lower, shared, started = "none", (), (0, 0), {"clock": True}
+
+    def __init__(self, *_: Any) -> None:
+        self._behaviour, self._how, self._spans = self.behaviours.pop(0), "", list[float]()
+
+    def wait_until_started(self) -> None:
+        pass
+
+    def prepare(self, shape_id: str, *_: Any) -> dict[str, Any]:
+        self._how = self._behaviour.get(shape_id, "steady")
+        return {"nodes": 1}
+
+    def check_steps(self, *_: Any) -> None:
+        if self._how == "fault":
+            raise GpuError("internal", "the runner ended")
+
+    def call(self, *_: Any) -> float:
+        self._spans.append(WILD_US if self._how == "wild" and len(self._spans) % 4 == 0 else STEADY_US)
+        return self._spans[-1] + 2
+
+    def take_spans(self, _: float) -> list[tuple[float, int]]:
+        taken, self._spans = self._spans, []
+        return [(span, 1) for span in taken]
+
+    def fingerprint_inputs(self, *_: Any) -> list[int]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+class Judge:
+    """Whatever it is shown is right."""
+
+    problem = None
+
+    def check_plan(self, *_: Any) -> None:
+        return None
+
+    draw = send = check_plan
+
+    def expect(self, *_: Any) -> Any:
+        return SimpleNamespace(inputs=())
+
+    def receive(self, *_: Any, **__: Any) -> Received:
+        return Received((), {})
+
+    def find_modified(self, *_: Any) -> str:
+        return ""
+
+    def accepts(self, *_: Any) -> bool:
+        return True
+
+    def compare(self, *_: Any) -> Any:
+        return SimpleNamespace(passed=True)
+
+
+@pytest.fixture
+def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def run(*behaviours: dict[str, str]) -> tuple[list[CaseReport], int]:
+        monkeypatch.setattr(Runner, "behaviours", list(behaviours), raising=False)
+        monkeypatch.setattr(replaying, "RunnerProcess", Runner)
+        monkeypatch.setattr(replaying, "load_artifact", lambda _: SimpleNamespace(plans={"a": 1, "b": 1}))
+        layout = SimpleNamespace(inputs=[], outputs=[], after=[])
+        monkeypatch.setattr(replaying, "lay_out_case", lambda *_: layout)
+        cases = tuple(
+            CaseRequest(f"case-{s}", s, {"n": 1}, "normal", timed=True, timeout_s=9.0, samples=40) for s in "ab"
+        )
+        judge: Any = Judge()
+        exchange: Any = None
+        runner: Any = Runner()
+        reports, about = replaying.replay(
+            NodeRequest(cases), Path("artifact"), judge, exchange, runner, ["node"], lambda _: None
+        )
+        return reports, about["runners"]
+
+    return run
+
+
+def is_wild(report: CaseReport) -> bool:
+    assert report.samples is not None
+    return WILD_US in report.samples.spans_us
+
+
+def test_steady_clocks_need_one_runner(replay: Any) -> None:
+    reports, runners = replay({})
+    assert ([report.status for report in reports], runners) == (["passed", "passed"], 1)
+
+
+def test_unstable_clocks_are_tried_again_though_another_case_has_had_its_second_try(replay: Any) -> None:
+    reports, runners = replay({"a": "fault"}, {"b": "wild"}, {})
+    assert ([report.status for report in reports], runners) == (["passed", "passed"], 3)
+    assert not is_wild(reports[1])
+
+
+def test_clocks_that_stay_unstable_leave_their_samples(replay: Any) -> None:
+    reports, runners = replay({"a": "wild"}, {"a": "wild"})
+    assert ([report.status for report in reports], runners) == (["passed", "passed"], 2)
+    assert is_wild(reports[0])
+    assert not is_wild(reports[1])
+
+
+def test_a_fault_of_ours_that_stays_is_told(replay: Any) -> None:
+    reports, runners = replay({"a": "wild"}, {"a": "fault"})
+    assert [(report.status, report.reason) for report in reports] == [
+        ("fault", "internal"),
+        ("not_run", "after_failure"),
+    ]
+    assert (reports[0].samples, runners) == (None, 2)
