@@ -1,15 +1,17 @@
 """A submission: a folder or a file with `custom_kernel(data)`, read as text and never imported here.
 
 Owns where submissions lie, what is refused before anything runs, and their identity: the hash of the folder, and
-the hash of the source without comments and layout.
+the hash of the program, which is the folder with its Python without comments and layout.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import re
 import stat
+import tokenize
 import unicodedata
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -76,12 +78,22 @@ class Submission:
 
     @property
     def normalised_sha256(self) -> str:
-        """The hash of submission.py without comments, docstrings and layout: the same for a mere reformatting."""
+        """The program's identity: the hash over every file, of Python without comments, docstrings and layout.
+
+        Beyond MAX_MAIN_BYTES of Python in all, the modules beside submission.py count byte by byte.
+        """
         try:
-            text = ast.dump(_without_docstrings(ast.parse(self.source)))
+            text = _dump(self.source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             text = self.source
-        return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
+        digest = hashlib.sha256(text.encode("utf-8", errors="replace"))
+        python_bytes = sum(len(content) for name, content in self.files if name.endswith(".py"))
+        for name, content in self.files:
+            if name != MAIN:
+                is_parsed = name.endswith(".py") and python_bytes <= MAX_MAIN_BYTES
+                kept = _normalise_module(content) if is_parsed else content
+                digest.update(f"\0{name}\0{len(kept)}\0".encode() + kept)
+        return digest.hexdigest()
 
 
 def check_team_name(team: str) -> str:
@@ -215,6 +227,20 @@ def _find_signature_fault(tree: ast.Module, text: str) -> SourceFault | None:
                 line = text.splitlines()[node.lineno - 1].strip()[:200]
                 return SourceFault("wrong_signature", message, node.lineno, line)
     return None
+
+
+def _normalise_module(content: bytes) -> bytes:
+    """Return a module without comments, docstrings and layout; as it is where only its bytes say what Python reads."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+        # An import obeys a declared encoding: in UTF-7, say, a comment can hold lines of code.
+        return _dump(content.decode(encoding)).encode() if encoding in ("utf-8", "utf-8-sig") else content
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return content
+
+
+def _dump(source: str) -> str:
+    return ast.dump(_without_docstrings(ast.parse(source)))
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:

@@ -1,5 +1,7 @@
 """Submissions as text: where they lie, what is refused before anything runs, and their identity."""
 
+import ast
+import hashlib
 import os
 
 import pytest
@@ -97,6 +99,46 @@ def test_normalised_identity_ignores_comments_and_layout(tmp_path):
     two = load_submission(write(tmp_path, '"""Mine."""\ndef custom_kernel( data ):  # x\n\n    return data\n'), "acme")
     three = load_submission(write(tmp_path, KERNEL.replace("return data", "return 1")), "acme")
     assert one.normalised_sha256 == two.normalised_sha256 != three.normalised_sha256
+    # Stored records have this value: runs of before stay runs of the same program.
+    assert one.normalised_sha256 == hashlib.sha256(ast.dump(ast.parse(KERNEL)).encode()).hexdigest()
+
+
+def program_of(folder, **files):
+    """Return the identity of a program whose submission.py imports everything from kern.py."""
+    path = write(folder, "from kern import custom_kernel\n")
+    for name, content in files.items():
+        path.with_name(name.replace("_", ".")).write_bytes(content)
+    return load_submission(path, "acme").normalised_sha256
+
+
+def test_the_modules_beside_it_are_part_of_the_program(tmp_path):
+    kernel = KERNEL.encode()
+    reformatted = b'"""Mine."""\ndef custom_kernel( data ):  # x\n\n    return data\n'
+    programs = [program_of(tmp_path / str(n), kern_py=text) for n, text in enumerate((kernel, reformatted))]
+    assert programs[0] == programs[1]
+    others = [
+        program_of(tmp_path / "improved", kern_py=kernel.replace(b"return data", b"return data[0]")),
+        program_of(tmp_path / "elsewhere", lib_py=kernel),
+        program_of(tmp_path / "table", kern_py=kernel, table_json=b"[1]"),
+        program_of(tmp_path / "spaced", kern_py=kernel, table_json=b"[ 1]"),
+        program_of(tmp_path / "broken", kern_py=b"def custom_kernel(data:\n"),
+    ]
+    assert len({programs[0], *others}) == 1 + len(others)
+
+
+def test_a_module_in_another_encoding_counts_byte_by_byte(tmp_path):
+    """In UTF-7 the comments below hold code: a line's end, and what is returned."""
+    texts = [b"# coding: utf-7\n#+AAo-x = %d\n" % value for value in (1, 2)]
+    assert len({program_of(tmp_path / str(n), kern_py=text) for n, text in enumerate(texts)}) == 2
+
+
+def test_much_python_counts_byte_by_byte(tmp_path):
+    """What hostile text takes to parse is bounded by what submission.py alone may take."""
+    texts = [b"# " + b"x" * n + b"\n" for n in (1, 256 << 10)]
+    texts.append(texts[1] + b"#\n")
+    programs = [program_of(tmp_path / str(n), kern_py=text) for n, text in enumerate([b"# y\n", *texts])]
+    assert programs[0] == programs[1]
+    assert len(set(programs)) == 3
 
 
 @pytest.mark.parametrize(
