@@ -6,6 +6,7 @@ request is data to them; what stands in the base's checkout (teams, maintainers,
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,7 +135,9 @@ def _examine_team(commits: Commits, root: Path, author: Author, team: str, chang
         faults += wrong
         entries += [entry] if entry else []
         taken = [*taken, *here]
-    faults += _check_doubles(entries, files)
+    folders = {file.path.split("/")[2] for file in files if file.path.count("/") >= 3}
+    standing = {path.name for path in (root / place).glob("*/") if f"{place}/{path.name}" not in removed}
+    faults += _check_doubles(root, entries, folders | standing)  # the head may not have what the base has got since
     return Proposal(tuple(sorted(entries)), tuple(sorted(removed)), tuple(taken), tuple(faults))
 
 
@@ -154,14 +157,19 @@ def _examine_folder(root: Path, team: str, folder: str, files: Sequence[File]) -
     return Entry(team, name, folder), faults
 
 
-def _check_doubles(entries: Sequence[Entry], files: Sequence[File]) -> list[Fault]:
-    """Two folders for one problem: one under its name and one under an alias."""
-    folders = {file.path.split("/")[2] for file in files if file.path.count("/") >= 3}
-    return [
-        Fault("two_folders", entry.path, f"{entry.problem} has a folder under its own name too: keep one of them")
-        for entry in entries
-        if entry.folder != entry.problem and entry.problem in folders
-    ]
+def _check_doubles(root: Path, entries: Sequence[Entry], folders: Iterable[str]) -> list[Fault]:
+    """Several folders of a team for one problem: under its name and an alias, or under two aliases."""
+    by_problem: dict[str, list[str]] = {}
+    for folder in sorted(folders):
+        with contextlib.suppress(UsageError):  # of no problem
+            by_problem.setdefault(find_problem(root, folder).name, []).append(folder)
+    faults = []
+    for entry in entries:
+        others = [folder for folder in by_problem[entry.problem] if folder != entry.folder]
+        if others:
+            message = f"{entry.problem} has a folder {others[0]} too: keep one of them"
+            faults.append(Fault("two_folders", entry.path, message))
+    return faults
 
 
 def _team_file(commits: Commits, own: Iterable[File]) -> bytes | None:

@@ -6,6 +6,7 @@ an organiser may have merged by hand.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -42,12 +43,7 @@ def named_entries(names: Iterable[str], root: Path) -> tuple[Entry, ...]:
         UsageError: a name is of no submission of the season.
     """
     season = load_season(root)
-    every = [
-        entry
-        for team in team_names(root)
-        for folder in sorted(path.name for path in (root / SUBMISSIONS / team).iterdir() if path.is_dir())
-        if (entry := _find_entry(root, season, team, folder))
-    ]
+    every = [entry for team in team_names(root) for entry in _list_entries(root, season, team)]
     chosen: list[Entry] = []
     for name in names:
         team, _, problem = name.partition("/") if "/" in name else (EVERY, "", name)
@@ -56,6 +52,24 @@ def named_entries(names: Iterable[str], root: Path) -> tuple[Entry, ...]:
             raise UsageError(f"no submission {name[:80]!r} in the season: name TEAM/PROBLEM, with 'all' for either")
         chosen += matching
     return tuple(sorted(dict.fromkeys(chosen)))
+
+
+def split_doubles(entries: Iterable[Entry], root: Path) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """Return the entries that can be built, and those whose team has several folders for the problem.
+
+    Which of the folders a record would be of is anybody's guess. The gate lets no team get there, and a merge by hand
+    must not keep the others from being ranked.
+    """
+    chosen, season = tuple(entries), load_season(root)
+    teams = {entry.team for entry in chosen}
+    folders = Counter((e.team, e.problem) for team in teams for e in _list_entries(root, season, team))
+    doubles = tuple(entry for entry in chosen if folders[entry.team, entry.problem] > 1)
+    return tuple(entry for entry in chosen if entry not in doubles), doubles
+
+
+def _list_entries(root: Path, season: Season, team: str) -> list[Entry]:
+    folders = sorted(path.name for path in (root / SUBMISSIONS / team).iterdir() if path.is_dir())
+    return [entry for folder in folders if (entry := _find_entry(root, season, team, folder))]
 
 
 def _find_entry(root: Path, season: Season, team: str, folder: str) -> Entry | None:

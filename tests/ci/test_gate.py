@@ -277,7 +277,31 @@ def test_too_many_files(competition, faults):
 
 def test_two_folders_for_one_problem(competition, faults):
     competition.write("submissions/acme/scale_py/submission.py")
-    assert "scale has a folder under its own name too" in faults()["two_folders", "submissions/acme/scale_py"]
+    assert faults() == {
+        ("two_folders", "submissions/acme/scale_py"): "scale has a folder scale too: keep one of them",
+    }
+    shutil.rmtree(competition.fork / "submissions/acme/scale")
+    assert faults() == {}  # a folder may get another name
+
+
+def test_two_folders_by_two_aliases_or_beside_one_that_the_base_has(competition, faults):
+    task = competition.origin / "problems/scale/task.yml"
+    task.write_text(task.read_text().replace("[scale_py]", "[scale_py, scale_two]"))
+    shutil.rmtree(competition.fork / "submissions/acme/scale")
+    for name in ("scale_py", "scale_two"):
+        competition.write(f"submissions/acme/{name}/submission.py")
+    assert set(faults()) == {("two_folders", f"submissions/acme/{name}") for name in ("scale_py", "scale_two")}
+    shutil.rmtree(competition.fork / "submissions/acme/scale_two")
+    git(competition.origin, "update-ref", "refs/heads/main", competition.commit())
+    competition.write(SUBMISSION)  # its own name, where an alias lies already
+    assert faults()["two_folders", "submissions/acme/scale"] == "scale has a folder scale_py too: keep one of them"
+
+
+def test_two_folders_where_the_base_has_got_one_since(competition, faults):
+    competition.write("submissions/acme/scale/submission.py", STARTER + "# new\n")
+    (competition.origin / "submissions/acme/scale_py").mkdir()
+    (competition.origin / "submissions/acme/scale_py/submission.py").write_text(STARTER)
+    assert faults()["two_folders", "submissions/acme/scale"] == "scale has a folder scale_py too: keep one of them"
 
 
 def test_a_folder_without_its_submission(competition, faults):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import shutil
 import threading
 
 import pytest
@@ -12,7 +13,7 @@ from harness.ci.examine import Entry
 from harness.ci.filing import file_build, file_replay
 from harness.ci.gate import list_checks
 from harness.ci.git import GitError
-from harness.ci.merged import merged_entries, named_entries
+from harness.ci.merged import merged_entries, named_entries, split_doubles
 from harness.ci.records_branch import add_records
 from harness.ci.report import Report, ReportError, encode_report, load_report, save_report
 from harness.cli import cli
@@ -94,6 +95,20 @@ def test_what_a_merge_changed(root):
 )
 def test_what_an_organiser_names(root, names, entries):
     assert named_entries(names, root) == entries
+
+
+def test_two_folders_for_one_problem_keep_nobody_else_from_being_ranked(
+    competition, root, monkeypatch, capsys, tmp_path
+):
+    shutil.copytree(root / "submissions/acme/scale", root / "submissions/acme/scale_py")
+    alias = Entry("acme", "scale", "scale_py")
+    assert split_doubles(named_entries(["all"], root), root) == ((STARTER, ZETA), (ACME, alias))
+    assert split_doubles(merged_entries(changes(f"{alias.path}/submission.py"), root), root) == ((), (alias,))
+    monkeypatch.chdir(root)
+    arguments = ["ci", "merged", "--submission", "all", "--out", str(tmp_path)]
+    assert cli.main(arguments, standalone_mode=False) == 0
+    assert "refused: submissions/acme/scale_py: acme has several folders for scale" in capsys.readouterr().out
+    assert {check.team for check in load_report(tmp_path).checks} == {"starter", "zeta"}
 
 
 @pytest.mark.parametrize("name", ["acme", "../x/scale", "acme/scael", "nobody/scale"])

@@ -25,7 +25,7 @@ def command(event: Path | None, names: tuple[str, ...], out: Path, as_json: bool
     from harness.ci.event import load_event, push
     from harness.ci.gate import list_checks
     from harness.ci.git import GitCommits, has_commit, run_git
-    from harness.ci.merged import merged_entries, named_entries
+    from harness.ci.merged import merged_entries, named_entries, split_doubles
     from harness.ci.report import Report, encode_report, save_report
 
     root = find_workspace(Path.cwd()).root
@@ -39,11 +39,14 @@ def command(event: Path | None, names: tuple[str, ...], out: Path, as_json: bool
         entries = merged_entries(GitCommits(root, moved.before, moved.after).changes(), root)
     else:
         raise UsageError("which submissions? Give --submission, or --event (GitHub names the file)")
+    entries, doubles = split_doubles(entries, root)
     head = run_git(root, "rev-parse", "HEAD").decode().strip()
     report = Report(head, list_checks(root, entries))
     save_report(report, out)
     put_output("checks", str(len(report.checks)))
-    Log(quiet=as_json).say("\n".join(entry.path for entry in entries) or "no submission is concerned")
+    lines = [entry.path for entry in entries] or ["no submission is concerned"]
+    lines += [f"refused: {entry.path}: {entry.team} has several folders for {entry.problem}" for entry in doubles]
+    Log(quiet=as_json).say("\n".join(lines))
     if as_json:
         print_json(encode_report(report))
     return 0
