@@ -23,9 +23,9 @@ from harness.engine.workspace import Workspace
 from harness.errors import ArtifactError, HarnessError, UsageError
 from harness.sandbox import Level
 from harness.spec import Season, find_problem
-from harness.store import Record, Store
+from harness.store import Record, Store, compared_tools
 from harness.target import Target
-from harness.toolchain import EVALUATOR_VERSION
+from harness.toolchain import EVALUATOR_VERSION, find_faults, installed_versions
 from harness.verdict import Kind
 
 
@@ -106,6 +106,7 @@ def _replay(
     cases = load_cases(problem, old.suite)
     if not {case.shape_id for case in cases} <= set(artifact.plans):
         raise UsageError(f"it was not built for all shapes of suite {old.suite}")
+    _check_tools(artifact)
     new = replace(
         describe_artifact(artifact, season, target),
         source_sha256=old.source_sha256,
@@ -120,9 +121,30 @@ def _replay(
     if isinstance(judged, NotReplayed):
         raise HarnessError(judged.why)
     manifest, level = artifact.manifest, Level(old.sandbox_level)
-    entry = Ranked(old.problem, old.suite, old.division, target.name, manifest.portable, level, len(cases))
+    entry = Ranked(
+        problem=old.problem,
+        suite=old.suite,
+        division=old.division,
+        target=target.name,
+        portable=manifest.portable,
+        level=level,
+        suite_cases=len(cases),
+        toolchain_faults=find_faults(manifest.toolchain),
+    )
     # It was submitted in time if it was then: a replay after the end of the season takes nothing away.
     submitted = datetime.fromisoformat(old.created.replace("Z", "+00:00"))
     why = why_unranked(entry, season, judged.verdict, judged.replay, submitted)
     new = add_replay(replace(new, verdict=report_verdict(judged.verdict)), judged.replay)
     return replace(new, ranked=judged.verdict.kind is Kind.PASSED and why is None, unranked_reason=why)
+
+
+def _check_tools(artifact: Artifact) -> None:
+    """Refuse an artifact of other tools than today's: what they built is not comparable, whoever replays it.
+
+    Raises:
+        UsageError: with what differs.
+    """
+    then, now = dict(compared_tools(artifact.manifest.toolchain)), dict(compared_tools(installed_versions()))
+    differing = [f"{tool} {then.get(tool, 'none')}, now {now[tool]}" for tool in now if then.get(tool) != now[tool]]
+    if differing:
+        raise UsageError(f"it was built with {'; '.join(differing)}")

@@ -17,6 +17,7 @@ from harness.store.record import (
     TracebackLine,
     VerdictRecord,
     WrongElement,
+    compared_tools,
     decode_record,
     encode_record,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "TracebackLine",
     "VerdictRecord",
     "WrongElement",
+    "compared_tools",
     "decode_record",
     "encode_record",
     "load_records",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -209,7 +210,7 @@ class Record:
         state: "submitted" (being evaluated), "finished", or "interrupted" (its process died first).
         created, finished: UTC in ISO 8601, from `ids.utc_now`.
         division: "closed" (Helion only) or "open".
-        normalised_source_sha256: of the source without comments and layout, to find copies.
+        normalised_source_sha256: of all files, Python without comments and layout: runs of one program, and copies.
         artifact_key: the build's artifact, None if nothing was built.
         ranked: whether it may be ranked; otherwise `unranked_reason` says why not.
         suite: which of the problem's suites was evaluated.
@@ -263,10 +264,15 @@ class Record:
     @property
     def setting(self) -> Setting:
         """What another score must share to be compared with this one."""
-        # "2.13.0+cpu" and "2.13.0+cu130" are one version, built for two kinds of machine.
-        tools = {name: self.toolchain[name].partition("+")[0] for name in COMPARED_TOOLS if name in self.toolchain}
-        toolchain = tuple(sorted(tools.items()))
+        toolchain = compared_tools(self.toolchain)
         return Setting(self.season, self.suite, self.problem_version, self.evaluator_version, toolchain)
+
+
+def compared_tools(toolchain: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the versions, by name, that scores must share to be comparable."""
+    # "2.13.0+cpu" and "2.13.0+cu130" are one version, built for two kinds of machine.
+    tools = {name: toolchain[name].partition("+")[0] for name in COMPARED_TOOLS if name in toolchain}
+    return tuple(sorted(tools.items()))
 
 
 def encode_record(record: Record) -> dict[str, Any]:

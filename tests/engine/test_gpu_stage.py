@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from harness import toolchain
 from harness.artifact import load_artifact
 from harness.board import rank
 from harness.case import load_cases
+from harness.engine import rescoring
 from harness.engine.build import run_build
 from harness.engine.gpu_node import find_local_gpus, find_node, find_season_gpu
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
@@ -259,6 +261,34 @@ def test_a_stored_artifact_is_replayed_by_todays_evaluator(
     assert two.new is None
     assert two.why_not.endswith("submit again")
     assert [record.team for record in left] == ["gone"]
+
+
+@pytest.mark.parametrize(
+    ("versions", "supported", "told"),
+    [
+        ({"triton": "3.6.0"}, {}, "it was built with triton {triton}, now 3.6.0: submit again"),
+        ({"torch": "1.0"}, {}, "it was built with torch {torch}, now 1.0: submit again"),
+        ({}, {"triton": "<3"}, "triton {triton} is outside the tested range <3"),
+    ],
+)
+def test_an_artifact_of_other_tools_is_not_ranked(
+    request_of_honest, workspace_of_honest, artifact, node, tmp_path, monkeypatch, versions, supported, told
+):
+    """Those of today are said to be others; an artifact's own belong to its key."""
+    monkeypatch.setattr(rescoring, "installed_versions", lambda: {**artifact.manifest.toolchain, **versions})
+    monkeypatch.setattr(toolchain, "SUPPORTED", {**toolchain.SUPPORTED, **supported})
+    asked = request_of_honest
+    root = shutil.copytree(WORKSPACE, tmp_path / "w")
+    shutil.copytree(workspace_of_honest.state, root / ".harness")
+    old = dataclasses.replace(
+        describe_artifact(artifact, asked.season, asked.target), sandbox_level=best_level().level.value
+    )
+    with open_store(tmp_path / "records.sqlite") as store:
+        made = rescore(old, Workspace(root), store, asked.season, asked.target, node(said("honest")), ignore)
+    why = made.why_not if made.new is None else made.new.unranked_reason
+    now = {name: version.partition("+")[0] for name, version in artifact.manifest.toolchain.items()}
+    assert told.format(**now) in why
+    assert made.new is None or (made.new.kind, made.new.ranked) == ("PASSED", False)
 
 
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="there is a GPU here")
