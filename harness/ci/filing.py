@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from harness.case import load_cases
-from harness.ci.report import MAX_REPORT_BYTES, Check, Report, ReportError, believed, parse_bounded
+from harness.ci.report import MAX_REPORT_BYTES, Check, ReportError, believed, parse_bounded
 from harness.engine.replaying import NOT_RECORDED
 from harness.engine.standing import Ranked, reasons_of_entry
 from harness.sandbox import Level
@@ -29,19 +29,18 @@ _ID = re.compile(r"[0-9a-z]{14}")
 _MOMENT = re.compile(r"20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\dZ")
 
 
-def file_build(report: Report, merged: Sequence[Check], root: Path) -> tuple[Record, ...]:
-    """Return the records of the build that may be filed.
+def file_build(record: Record, merged: Sequence[Check], root: Path) -> Record:
+    """Return a record of the build if it may be filed.
 
     Args:
-        report: the build job's, parsed.
+        record: of the build job's report.
         merged: what the merge changed, as this job has found itself.
         root: the merged checkout.
 
     Raises:
-        ReportError: a record is not of what was merged.
+        ReportError: it is not of what was merged.
     """
-    records = (record for record in report.records if record.kind != Kind.HARNESS_ERROR.value)
-    return tuple(_expect_merged(record, merged, root) for record in records)
+    return believed(lambda: _expect_merged(record, merged, root))
 
 
 def file_replay(content: bytes, built: Iterable[Record], merged: Sequence[Check], root: Path) -> Record:
@@ -57,6 +56,10 @@ def file_replay(content: bytes, built: Iterable[Record], merged: Sequence[Check]
         ReportError: it is no record, or not of what was merged and built.
     """
     record = believed(lambda: decode_record(parse_bounded(content, MAX_RECORD_BYTES)))
+    return believed(lambda: _rank(record, built, merged, root))
+
+
+def _rank(record: Record, built: Iterable[Record], merged: Sequence[Check], root: Path) -> Record:
     check = _find_check(record, merged)
     submission = load_submission(root / check.path / MAIN, check.team)
     record = replace(record, normalised_source_sha256=submission.normalised_sha256)
@@ -92,7 +95,19 @@ def _find_check(record: Record, merged: Sequence[Check]) -> Check:
 
 
 def _has_moments(record: Record) -> bool:
-    return all(moment and _MOMENT.fullmatch(moment) for moment in (record.created, record.finished))
+    """Whether both moments are of the form that records have, and of the calendar."""
+    for moment in (record.created, record.finished):
+        if not moment or not _MOMENT.fullmatch(moment):
+            return False
+        try:
+            _moment(moment)
+        except ValueError:
+            return False
+    return True
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def _same(one: Record, other: Record) -> bool:
@@ -121,7 +136,7 @@ def _why_unranked(record: Record, built: Record, root: Path) -> str | None:
         suite_cases=len(load_cases(problem, record.suite)),
         toolchain_faults=find_faults(record.toolchain),
     )
-    merged_at = datetime.fromisoformat(built.created.replace("Z", "+00:00"))
+    merged_at = _moment(built.created)
     reasons = list(reasons_of_entry(entry, season, merged_at))
     if record.unranked_reason != NOT_RECORDED:
         reasons.append(record.unranked_reason or "the replay does not say that it could be ranked")

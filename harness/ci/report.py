@@ -172,13 +172,15 @@ def parse_bounded(content: bytes, max_bytes: int, max_items: int = MAX_ITEMS) ->
 
 
 def believed(read: Callable[[], T]) -> T:
-    """Return what reading a bounded document gives; whatever goes wrong there is the document's fault.
+    """Return what reading a bounded document, or judging its values, gives; what goes wrong is the document's fault.
 
     Raises:
         ReportError: it is not of its form.
     """
     try:
         return read()
+    except ReportError:
+        raise
     except StoreError as error:
         raise ReportError(str(error)[:500]) from None
     except Exception as error:  # our code on somebody's values, of the right types: nothing else can be to blame

@@ -118,8 +118,7 @@ def test_what_is_no_submission(root, name):
 
 
 def test_a_builds_records_are_filed_unranked(root, merged, built):
-    report = Report("1" * 40, merged, (built,))
-    (record,) = file_build(report, merged, root)
+    record = file_build(built, merged, root)
     assert (record, record.ranked) == (built, False)
 
 
@@ -160,6 +159,8 @@ def test_a_replay_that_cannot_be_ranked_says_why(root, merged, built, replayed, 
         ({"artifact_key": None}, "is not of an artifact that was built here"),
         ({"state": "submitted"}, "is not finished"),
         ({"created": "<script>"}, "is not finished"),
+        ({"created": "2026-19-39T00:00:00Z"}, "is not finished"),
+        ({"toolchain": {**installed_versions(), "torch": "x"}}, "its values make no sense (InvalidVersion)"),
         ({"sandbox_level": "<b>"}, "names no sandbox level"),
     ],
 )
@@ -214,7 +215,8 @@ def test_publish_files_what_is_right_tells_what_is_not_and_writes_the_site(
     result = run_harness(clone, "ci", "merged", "--submission", "acme/scale", "--out", tmp_path / "merged")
     assert result.returncode == 0, result.stderr
     (tmp_path / "built").mkdir()
-    (tmp_path / "built" / "report.json").write_text(json.dumps(encode_report(Report(head, merged, (built,)))))
+    foreign = dataclasses.replace(built, id="1" * 14, target=merged[1].target, created="2026-19-39T00:00:00Z")
+    (tmp_path / "built" / "report.json").write_text(json.dumps(encode_report(Report(head, merged, (built, foreign)))))
     (tmp_path / "replayed" / "replayed-b200").mkdir(parents=True)
     forged = dataclasses.replace(replayed, id="0" * 14, source_sha256="0" * 64)
     for record in (replayed, forged):
@@ -225,6 +227,7 @@ def test_publish_files_what_is_right_tells_what_is_not_and_writes_the_site(
     assert result.stdout.splitlines() == [
         "filed: acme/scale b200: CHECKED, not ranked",
         "filed: acme/scale b200: PASSED",
+        f"refused: record {'1' * 14} is not finished",
         f"refused: record {'0' * 14} is of another source, problem version, season or evaluator",
         "2 records on the site",
     ]

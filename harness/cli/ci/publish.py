@@ -12,6 +12,7 @@ from harness.cli.ci.log import Log, summarise
 from harness.cli.output import print_json
 from harness.engine.workspace import find_workspace
 from harness.errors import HarnessError
+from harness.verdict import Kind
 
 if TYPE_CHECKING:
     from harness.ci.report import Report
@@ -56,12 +57,20 @@ def _file(merged: Report, built: Report, replayed: Path | None, root: Path) -> t
     """Return the records to be filed, and why others are not."""
     from harness.ci.filing import MAX_RECORD_BYTES, file_build, file_replay
 
-    checked = file_build(built, merged.checks, root)
-    filed, refused = list(checked), []
+    checked: list[Record] = []
+    replays: list[Record] = []
+    refused: list[str] = []
+    for record in built.records:
+        if record.kind == Kind.HARNESS_ERROR.value:
+            continue  # nobody's verdict
+        try:
+            checked.append(file_build(record, merged.checks, root))
+        except HarnessError as error:
+            refused.append(str(error))
     for path in sorted(replayed.rglob("*.json")) if replayed is not None and replayed.is_dir() else ():
         try:
             with path.open("rb") as file:
-                filed.append(file_replay(file.read(MAX_RECORD_BYTES + 1), checked, merged.checks, root))
+                replays.append(file_replay(file.read(MAX_RECORD_BYTES + 1), checked, merged.checks, root))
         except HarnessError as error:
             refused.append(str(error))
-    return filed, refused
+    return [*checked, *replays], refused
