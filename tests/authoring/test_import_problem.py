@@ -252,6 +252,24 @@ def test_files_outside_are_not_read_and_missing_ones_are_told(events, tmp_path):
     assert set(event.modules) == {"reference", "utils"}
 
 
+def test_a_submission_that_is_a_link_or_large_is_not_read(events, tmp_path):
+    """It is copied as it stands, so a link would take somebody's secret along, from beside the folder too."""
+    path = events / "scaled_rows_py" / "submission.py"
+    assert "custom_kernel" in read_event_folder(path.parent).starter
+    for secret in (tmp_path / "secret", events / "secret"):
+        secret.write_text("SECRET = 1")
+        path.unlink()
+        path.symlink_to(secret)
+        event = read_event_folder(path.parent)
+        assert event.starter == ""
+        told_of_it = ("scaled_rows_py/task.yml", "submission.py beside it is a link, and was not read")
+        assert told_of_it in {(finding.file, finding.message) for finding in event.findings}
+    path.unlink()
+    path.write_text("#" * ((1 << 20) + 1))
+    with pytest.raises(UsageError, match="submission.py: is larger than 1 MB, so it is no source"):
+        read_event_folder(path.parent)
+
+
 def seen(inputs, outputs, same=None, modified=()):
     forms = [tuple(Form(sizes, "float32") for sizes in side) for side in (inputs, outputs)]
     return Seen(*forms, single=False, same=same or (-1,) * len(outputs), modified=modified, float64_fault="")

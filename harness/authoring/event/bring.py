@@ -74,10 +74,9 @@ def import_problem(root: Path, path: Path, name: str, scratch: Path) -> Imported
     files = write_files(brought)
     tried = _try(brought, files, scratch)
     written = write_folder(problem_folder(root, name), files)
-    starter = _starter(event)
-    if starter:
-        written += write_folder(starter_folder(root, name), {STARTER: starter})
-    told = _to_write(event, carried, interface, fault, tried, has_starter=bool(starter))
+    if event.starter:
+        written += write_folder(starter_folder(root, name), {STARTER: event.starter})
+    told = _to_write(event, carried, interface, fault, tried)
     return Imported(written, (*event.findings, *shapes.findings, *carried.findings, *told))
 
 
@@ -108,14 +107,8 @@ def _try(brought: Brought, files: Mapping[str, str], scratch: Path) -> tuple[str
         return ("what it said in the sandbox could not be read",)
 
 
-def _starter(event: EventFolder) -> str:
-    """The event's own submission.py, where the folder has one: text, which nothing here runs."""
-    source = event.path / STARTER
-    return source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
-
-
 def _to_write(
-    event: EventFolder, carried: Carried, interface: Interface, fault: str, tried: Sequence[str], *, has_starter: bool
+    event: EventFolder, carried: Carried, interface: Interface, fault: str, tried: Sequence[str]
 ) -> Iterator[Finding]:
     def tell(message: str) -> Finding:
         return place(event, "reference", message, None, TO_WRITE)
@@ -131,5 +124,5 @@ def _to_write(
     yield tell("distributions: the event has one; write more, until every mutant is refused")
     yield tell("cost.flops: the event states none; write what the formula needs")
     yield tell("mutants.py: the event has none; write the honest kernel and its mutants")
-    if not has_starter:
+    if not event.starter:
         yield tell("the folder has no submission.py: write the starter")

@@ -1,6 +1,7 @@
 """An event's problem folder: its files as text, its shapes, and what of its task.yml has no place in ours.
 
-The folder is untrusted: nothing of it is run here, and only files inside it, or beside it as `../NAME`, are read.
+The folder is untrusted: nothing of it is run here, and only files inside it, or beside it as `../NAME`, are read. Its
+submission.py, which is copied as it stands, is read from the folder itself alone: a link could lead to anything.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from pydantic import RootModel
 
 from harness.authoring.finding import Fault, Finding, find
+from harness.authoring.scaffold import STARTER
 from harness.errors import UsageError
 from harness.spec.document import load_document
 from harness.text import clean
@@ -50,6 +52,7 @@ class EventFolder:
         tests, benchmarks: arguments of `generate_input`, without the seed.
         modules: text of its Python files by module name: "reference", "utils", ...
         sources: where each of them lies.
+        starter: text of its own submission.py, empty if there is none.
         findings: what was not carried over so far.
     """
 
@@ -59,6 +62,7 @@ class EventFolder:
     benchmarks: tuple[Mapping[str, Any], ...]
     modules: Mapping[str, str]
     sources: Mapping[str, Path]
+    starter: str
     findings: tuple[Finding, ...]
 
 
@@ -83,10 +87,11 @@ def read_event_folder(path: Path) -> EventFolder:
     modules = {name: _read(source) for name, source in sources.items() if _is_ours_to_read(source, path)}
     if "reference" not in modules:
         raise UsageError(f"{path / 'reference.py'}: no such file; generate_input and ref_kernel are expected there")
+    starter = _read_starter(task, lost)
     lists = {key: tuple(_entries(task, key, content.get(key) or [], lost)) for key in ("tests", "benchmarks")}
     findings = tuple(find(LOST, fault, path.parent, path) for fault in lost)
     description = clean(str(content.get("description", "")), lines=True).strip()
-    return EventFolder(path, description, lists["tests"], lists["benchmarks"], modules, sources, findings)
+    return EventFolder(path, description, lists["tests"], lists["benchmarks"], modules, sources, starter, findings)
 
 
 def _find_sources(path: Path, files: list[Any]) -> dict[str, Path]:
@@ -128,6 +133,14 @@ def _read(source: Path) -> str:
         return source.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"{source}: not UTF-8 text") from None
+
+
+def _read_starter(task: Path, lost: list[str]) -> str:
+    source = task.with_name(STARTER)
+    if source.is_symlink():
+        lost.append(f"{task}: {STARTER} beside it is a link, and was not read")
+        return ""
+    return _read(source) if source.is_file() else ""
 
 
 def _entries(task: Path, key: str, entries: list[Any], lost: list[str]) -> Iterator[Mapping[str, Any]]:
