@@ -38,17 +38,25 @@ class OpenPullRequest:
 def find_pull_request(api: GitHub, run: FinishedRun) -> OpenPullRequest | None:
     """Return the open pull request that a run was for, None if it is closed or has moved on since.
 
-    Nothing that the run left behind is asked: the branch and the hash are GitHub's own words.
+    Nothing that the run left behind is asked: the branch and the hash are GitHub's own words. The same branch may be
+    proposed for another one than the default branch too: that is none of the gate's business.
     """
     for item in api.list("pulls", state="open", head=f"{run.head_owner}:{run.head_branch}"):
         number = _get(item, "number", int)
         # The listing may be older than the pull request, and has no count of files.
-        whole = api.get(f"pulls/{number}")
-        if _get(whole, "head", dict).get("sha") == run.head and whole.get("state") == "open":
+        whole = api.get_settled(f"pulls/{number}", lambda document: not _is_being_merged(document))
+        into = _get(whole, "base", dict).get("ref")
+        at_head = _get(whole, "head", dict).get("sha") == run.head
+        if at_head and into == run.default_branch and whole.get("state") == "open":
             author = str(_get(_get(whole, "user", dict), "login", str))
-            merge = whole.get("merge_commit_sha") if whole.get("mergeable") is not False else None
+            merge = whole.get("merge_commit_sha") if whole.get("mergeable") is True else None
             return OpenPullRequest(number, author, run.head, int(_get(whole, "changed_files", int)), merge)
     return None
+
+
+def _is_being_merged(document: Any) -> bool:
+    """Whether GitHub is still trying the merge of an open pull request, in the background."""
+    return isinstance(document, Mapping) and document.get("state") == "open" and document.get("mergeable") is None
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ class FinishedRun:
     Attributes:
         repository: "owner/name", of the base.
         owner: the login of its owner.
+        default_branch: of the base.
         run_id: of the gate's run.
         workflow: the path of the workflow that ran.
         event: what had started it.
@@ -51,6 +52,7 @@ class FinishedRun:
 
     repository: str
     owner: str
+    default_branch: str
     run_id: int
     workflow: str
     event: str
@@ -111,6 +113,7 @@ def finished_run(event: Any) -> FinishedRun:
     return FinishedRun(
         repository=_text(event, "repository", "full_name"),
         owner=_text(event, "repository", "owner", "login"),
+        default_branch=_text(event, "repository", "default_branch"),
         run_id=run_id,
         workflow=_text(event, "workflow_run", "path").partition("@")[0],
         event=_text(event, "workflow_run", "event"),

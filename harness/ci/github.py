@@ -11,8 +11,8 @@ import base64
 import binascii
 import json
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import requests
 
@@ -24,6 +24,9 @@ MAX_PAGES = 40
 MAX_ANSWER_BYTES = 16 << 20
 TIMEOUT_S = 30
 ATTEMPTS = 3
+POLLS = 5
+
+T = TypeVar("T")
 
 
 class GitHubError(HarnessError):
@@ -53,14 +56,16 @@ class GitHub:
 
     def get(self, path: str, **parameters: str | int) -> Any:
         """Return one document, trying again where the server has trouble."""
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return self._send("GET", path, parameters=parameters)
-            except _TroubleError as error:
-                if attempt == ATTEMPTS:
-                    raise GitHubError(str(error)) from None
-                time.sleep(self._wait_s * attempt)
-        raise AssertionError
+        return self._retry(lambda: self._send("GET", path, parameters=parameters))
+
+    def get_settled(self, path: str, settled: Callable[[Any], bool]) -> Any:
+        """Return one document that GitHub may still be working on: it is asked for again a few times until settled."""
+        for poll in range(1, POLLS):
+            document = self.get(path)
+            if settled(document):
+                return document
+            time.sleep(self._wait_s * poll)
+        return self.get(path)
 
     def list(self, path: str, key: str | None = None, **parameters: str | int) -> Iterator[Any]:
         """Return the items of a listing, page by page.
@@ -106,18 +111,36 @@ class GitHub:
     def download(self, path: str, max_bytes: int) -> bytes:
         """Return a file that the API leads to, perhaps elsewhere: the token stays here then.
 
+        Tried again where there is trouble, as `get` is.
+
         Raises:
             GitHubError: it is larger than allowed, or there are too many turns.
         """
+        return self._retry(lambda: self._fetch(path, max_bytes))
+
+    def _fetch(self, path: str, max_bytes: int) -> bytes:
         answer = self._open("GET", f"{self._place}/{path}", self._headers)
         if answer.is_redirect:
             target = answer.headers["location"]
             if not target.startswith("https://") and self._url.startswith("https://"):
                 raise GitHubError("a download that does not lead to https")
             answer = self._open("GET", target, {"User-Agent": self._headers["User-Agent"]})
+        if _is_trouble(answer):
+            raise _TroubleError(f"GET {path}: {answer.status_code}")
         if answer.status_code != 200:
             raise GitHubError(f"GET {path}: {answer.status_code}")
         return _read(answer, max_bytes)
+
+    def _retry(self, ask: Callable[[], T]) -> T:
+        """Return what a request gives that changes nothing, trying again where there is trouble."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return ask()
+            except _TroubleError as error:
+                if attempt == ATTEMPTS:
+                    raise GitHubError(str(error)) from None
+                time.sleep(self._wait_s * attempt)
+        raise AssertionError
 
     def _write(self, method: str, path: str, document: Mapping[str, Any]) -> Any:
         try:
@@ -137,7 +160,7 @@ class GitHub:
         content = _read(answer, MAX_ANSWER_BYTES)
         if answer.status_code == 404:
             raise NotFoundError(f"{method} {path}: not found")
-        if answer.status_code >= 500 or answer.status_code == 429:
+        if _is_trouble(answer):
             raise _TroubleError(f"{method} {path}: {answer.status_code}")
         if not 200 <= answer.status_code < 300:
             said = content[:300].decode("utf-8", "replace")
@@ -172,6 +195,10 @@ class GitHub:
 
 class _TroubleError(HarnessError):
     """The server or the way to it has trouble: it may pass."""
+
+
+def _is_trouble(answer: requests.Response) -> bool:
+    return answer.status_code >= 500 or answer.status_code == 429
 
 
 def _read(answer: requests.Response, max_bytes: int) -> bytes:

@@ -40,6 +40,9 @@ class FakeGitHub:
         self.failures = 0
         self.cut_trees = False
         self.mergeable = True
+        self.merges_after = 0  # so many answers say that the trial merge is not made yet
+        self.elsewhere = False  # whether the same head is proposed for another branch too, by pull request 6
+        self.lost_files = 0  # so many downloads break off
         self.merge = None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -59,6 +62,9 @@ class FakeGitHub:
     def answer(self, method, path, query, body, token):
         """Return (status, document or bytes or a place to go)."""
         self.requests.append((method, path, body))
+        if path.startswith("/files/") and self.lost_files:
+            self.lost_files -= 1
+            return None, None
         if path.startswith("/files/"):
             return (403, {}) if token else (200, self.artifacts[int(path.rsplit("/", 1)[1])][1])
         if token != f"Bearer {TOKEN}" or not path.startswith(f"{REPOSITORY}/"):
@@ -97,7 +103,9 @@ class FakeGitHub:
 
         if rest == "pulls":
             mine = self.open and query["head"] == "alan:topic" and query["state"] == "open"
-            return 200, cut([self._pull_request()] if mine else [])
+            return 200, cut([{"number": 6}] * self.elsewhere + [self._pull_request()] if mine else [])
+        if rest == "pulls/6":
+            return 200, {**self._pull_request(), "number": 6, "base": {"ref": "next"}, "changed_files": 0}
         if rest == "pulls/7":
             return 200, {**self._pull_request(), "changed_files": len(self._files())}
         if rest == "pulls/7/files":
@@ -123,7 +131,14 @@ class FakeGitHub:
     def _pull_request(self):
         head = self.moved_to or self.head
         return {"number": 7, "state": "open", "user": {"login": self.author}, "head": {"sha": head},
-                "merge_commit_sha": self.merge or self._merge(), "mergeable": self.mergeable}  # fmt: skip
+                "base": {"ref": "main"}, **self._tried()}  # fmt: skip
+
+    def _tried(self):
+        """What GitHub says of the trial merge: nothing new, or something old, while it is not made."""
+        if self.merges_after:
+            self.merges_after -= 1
+            return {"merge_commit_sha": None, "mergeable": None}
+        return {"merge_commit_sha": self.merge or self._merge(), "mergeable": self.mergeable}
 
     def _merge(self):
         """The commit of a trial merge."""
@@ -173,6 +188,9 @@ def _handler(fake):
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
             status, answer = fake.answer(self.command, parts.path, query, body, self.headers.get("Authorization"))
+            if status is None:
+                self.close_connection = True
+                return
             content = answer if isinstance(answer, bytes) else b"" if status == 302 else json.dumps(answer).encode()
             self.send_response(status)
             if status == 302:

@@ -260,6 +260,38 @@ def test_trouble_that_passes(pull_request, monkeypatch):
         pull_request.answer()
 
 
+def test_a_download_that_breaks_off_is_tried_again_and_ends_as_a_check(pull_request, monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    pull_request.leave(Report(pull_request.head, CHECKS, records()))
+    pull_request.github.lost_files = 2
+    assert pull_request.answer()[0]["conclusion"] == "success"
+    pull_request.github.lost_files = 3
+    check, comment = pull_request.answer()
+    assert check["conclusion"] == "failure"
+    assert "its report cannot be used: GET" in " ".join(assert_harmless(comment[len(MARKER) :], [PAGE]).code)
+
+
+def test_a_trial_merge_that_is_not_made_yet_is_waited_for(pull_request, monkeypatch):
+    pauses = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    pull_request.leave(Report(pull_request.head, CHECKS, records()))
+    pull_request.github.merges_after = 4  # the listing is one of them
+    assert pull_request.answer()[0]["conclusion"] == "success"
+    assert pauses == [2, 4, 6]
+    pull_request.github.merges_after = 99
+    check, comment = pull_request.answer()
+    assert check["conclusion"] == "failure"
+    assert "has not tried yet" in " ".join(assert_harmless(comment[len(MARKER) :], [PAGE]).code)
+
+
+def test_a_pull_request_of_the_same_head_for_another_branch_is_passed_over(pull_request):
+    pull_request.github.elsewhere = True
+    pull_request.leave(Report(pull_request.head, CHECKS, records()))
+    assert pull_request.answer()[0]["conclusion"] == "success"
+    assert any(path.endswith("/issues/7/comments") for _, path in pull_request.github.written)
+    assert not any("/6/" in path for _, path in pull_request.github.written)
+
+
 def test_what_cannot_be_looked_at_in_whole_is_not_taken(pull_request):
     pull_request.github.cut_trees = True
     pull_request.leave(Report(pull_request.head, CHECKS, records()))
