@@ -14,8 +14,8 @@ from harness.artifact import Artifact
 from harness.case import Case, load_cases
 from harness.engine.build import run_build
 from harness.engine.checking import run_check
-from harness.engine.gpu import judge_gpu_replay, run_gpu_replay
-from harness.engine.gpu_node import LocalGpu, find_local_gpu, local_node
+from harness.engine.gpu_node import LocalGpu, NodeLacksError, find_local_gpu, local_node
+from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.submit import judge_results
@@ -137,10 +137,12 @@ def _try(
 
 
 def _replay(course: Course, problem: Problem, artifact: Artifact, tests: tuple[Case, ...]) -> Verdict:
-    folder = course.workspace.artifacts / artifact.manifest.key
+    stored = replace(artifact, folder=course.workspace.artifacts / artifact.manifest.key)
     limit_s = course.season.budgets.gpu_call_s
-    replay = run_gpu_replay(course.node, folder.resolve(), problem, tests, course.target, limit_s, ignore)
-    return judge_gpu_replay(replay, artifact)
+    judged = replay_on_gpu(course.node, stored, problem, tests, course.target, limit_s, ignore)
+    if isinstance(judged, NotReplayed):
+        raise NodeLacksError(judged.why)
+    return judged.verdict
 
 
 def _trial(kernel: Kernel, suite: str, device: str, verdict: Verdict) -> KernelTrial:

@@ -12,8 +12,9 @@ from pathlib import Path
 from harness.artifact import Artifact, load_artifact
 from harness.case import Case, load_cases, select_cases
 from harness.engine.build import check_built
-from harness.engine.gpu import add_replay, judge_gpu_replay, run_gpu_replay
-from harness.engine.gpu_node import LocalGpu, find_gpu_of, find_local_gpu, local_node
+from harness.engine.gpu import add_replay
+from harness.engine.gpu_node import LocalGpu, NodeLacksError, find_gpu_of, find_local_gpu, local_node
+from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
 from harness.engine.report import report_build, report_kernels, report_verdict
@@ -78,6 +79,8 @@ def run_replay(
 ) -> Record:
     """Replay an artifact on this machine's GPU, or on a node, and return what a record of it would say.
 
+    A fault of ours or of the machine's is tried once more.
+
     Args:
         artifact: from `find_artifact`.
         workspace: for problems, and for the node's file.
@@ -88,13 +91,13 @@ def run_replay(
 
     Raises:
         UsageError: no GPU, another GPU than the artifact's, or another version of the problem.
-        WorkerError: the node did not report.
+        NodeLacksError: the node cannot replay.
+        WorkerError: the node did not report, twice.
     """
     manifest = artifact.manifest
     problem, target = find_problem(workspace.root, manifest.problem), load_target(manifest.target)
     if problem.version != manifest.problem_version:
         raise UsageError(f"the artifact was built for another version of {problem.name}: build it again")
-    assert artifact.folder is not None
     cases = select_cases(_cases_of(problem, artifact), patterns)
     refused = check_rules(artifact, problem, season, target, cases)
     if refused is not None:
@@ -103,9 +106,10 @@ def run_replay(
         gpu = find_gpu_of(target)
         check_gpu(gpu or find_local_gpu(), target)
         node = local_node(workspace.state, gpu)
-    limit_s = season.budgets.gpu_call_s
-    replay = run_gpu_replay(node, artifact.folder.resolve(), problem, cases, target, limit_s, listener)
-    verdict = judge_gpu_replay(replay, artifact)
+    judged = replay_on_gpu(node, artifact, problem, cases, target, season.budgets.gpu_call_s, listener)
+    if isinstance(judged, NotReplayed):
+        raise NodeLacksError(judged.why)
+    replay, verdict = judged.replay, judged.verdict
     passed = verdict.kind is Kind.PASSED
     record = replace(describe_artifact(artifact, season, target), verdict=report_verdict(verdict))
     return replace(

@@ -18,10 +18,10 @@ from harness.board import rank
 from harness.case import load_cases
 from harness.engine import rescoring
 from harness.engine.build import run_build
-from harness.engine.gpu_node import find_local_gpus, find_node, find_season_gpu
+from harness.engine.gpu_node import NodeLacksError, find_local_gpus, find_node, find_season_gpu
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.progress import ignore
-from harness.engine.replaying import check_rules, describe_artifact
+from harness.engine.replaying import NOT_RECORDED, check_rules, describe_artifact, run_replay
 from harness.engine.request import BuildRequest
 from harness.engine.rescoring import choose_records, rescore
 from harness.engine.submit import run_submit
@@ -163,6 +163,30 @@ def test_and_not_a_third_time(judge, tmp_path):
 def test_what_the_node_has_tried_twice_is_not_tried_again(judge, tmp_path):
     verdict = judge(said("misaligned", xids="95", runners=2), said("honest")).verdict
     assert verdict.kind is Kind.HARNESS_ERROR
+    assert (tmp_path / "answer-1").exists()
+
+
+@pytest.fixture
+def replay_alone(request_of_honest, artifact, node, tmp_path):
+    """`harness replay` and the gate's step on a GPU machine: no submission goes before."""
+    root = shutil.copytree(WORKSPACE, tmp_path / "w")
+
+    def run(*answers):
+        return run_replay(artifact, Workspace(root), request_of_honest.season, (), ignore, node(*answers))
+
+    return run
+
+
+@pytest.mark.parametrize("first", ["", said("misaligned", xids="79")], ids=["died", "lost the GPU"])
+def test_a_replay_by_itself_is_tried_once_more_too(replay_alone, first):
+    record = replay_alone(first, said("honest"))
+    assert (record.kind, record.unranked_reason) == ("PASSED", NOT_RECORDED)
+    assert record.score_us == pytest.approx(4.73, rel=0.1)
+
+
+def test_a_replay_by_itself_says_what_a_node_lacks(replay_alone, tmp_path):
+    with pytest.raises(NodeLacksError, match="cuda-bindings is not installed here"):
+        replay_alone(LACKS, said("honest"))
     assert (tmp_path / "answer-1").exists()
 
 

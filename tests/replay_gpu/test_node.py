@@ -177,6 +177,8 @@ def spoil(change):
         (lambda d: d["cases"][2]["samples"].update(spans_us=[1.0]), "different numbers of samples"),
         (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, "fast"), "out of range"),
         (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, -1.0), "out of range"),
+        (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, 0.0), "not a positive number"),
+        (lambda d: d["cases"][2]["samples"]["witness_us"].__setitem__(0, 0), "not a positive number"),
         (lambda d: d.update(machine={"gpu": ["list"]}), "out of range"),
         (lambda d: d.update(machine={f"fact{i}": 1 for i in range(100)}), "too many facts"),
     ],

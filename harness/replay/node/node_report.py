@@ -162,6 +162,8 @@ def _parse_case(fields: dict[str, Any]) -> CaseReport:
 
 def _parse_samples(fields: dict[str, Any]) -> Samples:
     spans, witness = ([_number(v) for v in fields[name][:MAX_SAMPLES]] for name in ("spans_us", "witness_us"))
+    if not all(value > 0 for value in (*spans, *witness)):
+        raise ValueError("a sample is not a positive number")
     if spans and len(spans) != len(witness):
         raise ValueError("the two clocks have different numbers of samples")
     return Samples(tuple(spans), tuple(witness), _count(fields["nodes"], 1 << 20))
