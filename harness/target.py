@@ -18,6 +18,9 @@ from harness.errors import SpecError, UsageError
 
 TARGETS_FILE = Path(__file__).with_name("targets.yaml")
 
+ASSUMED_NOISE = 0.01
+"""What identical kernels are taken to differ by on a GPU where nobody has measured it: as on the one where we have."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -45,6 +48,11 @@ class Target:
     static_shared_bytes: int
     tensor_memory_columns: int
     noise: float | None
+
+    @property
+    def ranking_noise(self) -> float:
+        """The share of one within which ranking ties: measured, or assumed."""
+        return ASSUMED_NOISE if self.noise is None else self.noise
 
     @property
     def architecture(self) -> int:

@@ -36,6 +36,7 @@ def board_document(board: Board) -> dict[str, Any]:
         else None,
         "problem_version_now": board.version_now,
         "noise": board.noise,
+        "noise_assumed": board.noise_assumed,
         "ranked": [_entry_fields(entry) for entry in board.entries],
         "unranked": [_apart_fields(apart) for apart in board.unranked],
         "other_settings": [_apart_fields(apart) for apart in board.elsewhere],

@@ -59,6 +59,7 @@ class Board:
     Attributes:
         setting: what all ranked entries share, None while there is no record.
         noise: entries this close (a share of one) to their group's leader tie with it.
+        noise_assumed: nobody has measured it on this target.
         unranked: the newest accepted record of each team that is not ranked, in the board's setting.
         elsewhere: each team's best of other settings: not comparable.
         version_now: the problem's version today, None where nobody said it.
@@ -73,6 +74,7 @@ class Board:
     unranked: tuple[Apart, ...] = ()
     elsewhere: tuple[Apart, ...] = ()
     version_now: str | None = None
+    noise_assumed: bool = False
 
     @property
     def changed(self) -> str:
@@ -92,6 +94,7 @@ def rank(
     division: str,
     *,
     noise: float = 0.0,
+    noise_assumed: bool = False,
     setting: Setting | None = None,
     version_now: str | None = None,
 ) -> Board:
@@ -102,7 +105,8 @@ def rank(
         problem: the problem's name.
         target: the target's name.
         division: "closed" or "open".
-        noise: the target's measured spread between identical kernels, as a share of one.
+        noise: the target's spread between identical kernels, as a share of one.
+        noise_assumed: it was not measured; the board says so.
         setting: the one that counts now; by default the newest ranked record's, or else the newest record's.
         version_now: the problem's version today, where it is known: a board of another one says so.
     """
@@ -121,6 +125,7 @@ def rank(
         unranked=_list_unranked(here, {pooled.record.team: pooled.record for pooled in best}),
         elsewhere=_list_elsewhere([record for record in shown if record.setting != setting], setting),
         version_now=version_now,
+        noise_assumed=noise_assumed,
     )
 
 

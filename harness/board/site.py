@@ -42,7 +42,8 @@ class SeasonFacts:
     Attributes:
         titles: problem names to titles, in the season's order.
         deadlines: problem names to ISO times.
-        noise: target names to the measured spread between identical kernels, as a share of one.
+        noise: target names to the spread between identical kernels, as a share of one.
+        noise_assumed: the targets where nobody has measured it.
         settings: problem names to the setting that counts now (by default the newest one that has records).
     """
 
@@ -50,6 +51,7 @@ class SeasonFacts:
     titles: Mapping[str, str] = field(default_factory=dict)
     deadlines: Mapping[str, str] = field(default_factory=dict)
     noise: Mapping[str, float] = field(default_factory=dict)
+    noise_assumed: frozenset[str] = frozenset()
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
 
@@ -130,7 +132,14 @@ def _rank_boards(records: Sequence[Record], season: SeasonFacts) -> list[Board]:
         key=lambda key: (order.get(key[0], len(order)), key),
     )
     return [
-        rank(records, *key, noise=season.noise.get(key[1], 0.0), setting=season.settings.get(key[0])) for key in keys
+        rank(
+            records,
+            *key,
+            noise=season.noise.get(key[1], 0.0),
+            noise_assumed=key[1] in season.noise_assumed,
+            setting=season.settings.get(key[0]),
+        )
+        for key in keys
     ]
 
 

@@ -105,8 +105,12 @@ def _render_ranking(board: Board, team: str | None) -> RenderableType:
     rows = [_ranking_row(entry, [case.case_id for case in cases], team) for entry in board.entries]
     parts: list[RenderableType] = [Padding(FittedTable(columns, rows), (0, 0, 0, 2))]
     if any(entry.tied for entry in board.entries):
-        noise = percent(board.noise)
-        tied = f"= tied: within {noise} of the group's leader, the noise of identical kernels on this target"
+        told = (
+            "assumed: identical kernels' noise has not been measured"
+            if board.noise_assumed
+            else "the noise of identical kernels"
+        )
+        tied = f"= tied: within {percent(board.noise)} of the group's leader, {told} on this target"
         parts.append(Padding(Text(tied, "dim"), (1, 0, 0, 2)))
     return Group(*parts)
 

@@ -106,8 +106,16 @@ def _rank(records: _Records, problem: Problem, target: str, division: str) -> Bo
     from harness.board.ranking import rank
     from harness.target import load_target
 
-    found, noise = records.of_board(problem.name, target, division), load_target(target).noise or 0.0
-    return rank(found, problem.name, target, division, noise=noise, version_now=problem.version)
+    found, gpu = records.of_board(problem.name, target, division), load_target(target)
+    return rank(
+        found,
+        problem.name,
+        target,
+        division,
+        noise=gpu.ranking_noise,
+        noise_assumed=gpu.noise is None,
+        version_now=problem.version,
+    )
 
 
 def _choose(by_target: Sequence[list[Board]]) -> list[Board]:
@@ -166,8 +174,10 @@ def season_facts(root: Path) -> SeasonFacts:
     spec = load_season(root)
     titles = {name: find_problem(root, name).title for name in spec.problems}
     deadlines = dict.fromkeys(titles, spec.closes.isoformat()) if spec.closes else {}
-    noise = {name: target.noise for name in target_names() if (target := load_target(name)).noise is not None}
-    return SeasonFacts(spec.title, titles, deadlines, noise)
+    targets = [load_target(name) for name in target_names()]
+    noise = {target.name: target.ranking_noise for target in targets}
+    assumed = frozenset(target.name for target in targets if target.noise is None)
+    return SeasonFacts(spec.title, titles, deadlines, noise, assumed)
 
 
 def _export(folder: Path, workspace: Workspace, records: list[Record]) -> int:

@@ -34,8 +34,9 @@ def render_report(record: Record, store: Store, *, debug: bool) -> list[Renderab
 
 def current_board(store: Store, problem: str, target: str, division: str) -> Board:
     """Return a board as it stands."""
-    noise = load_target(target).noise or 0.0
-    return rank(store.board(problem, target, division), problem, target, division, noise=noise)
+    gpu, records = load_target(target), store.board(problem, target, division)
+    assumed = gpu.noise is None
+    return rank(records, problem, target, division, noise=gpu.ranking_noise, noise_assumed=assumed)
 
 
 def render_standing(record: Record, board: Board) -> RenderableType:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import shutil
 from html.parser import HTMLParser
@@ -10,14 +11,17 @@ from urllib.parse import unquote
 import pytest
 
 from harness.board.site import SeasonFacts, export_site, record_page, render_site, slug
+from harness.cli.board import season_facts
 from harness.errors import UsageError
 from harness.store.record import VerdictRecord
+from harness.target import ASSUMED_NOISE, target_names
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import SEASON, make_season, sampled
 from tests.store.samples import checked, incorrect, passed
 
 VOID = {"meta", "link", "br", "img", "rect", "path", "input", "hr"}
 NOW = "2027-01-20T12:00:00Z"
+ROOT = Path(__file__).parents[2]
 
 
 class Page(HTMLParser):
@@ -276,3 +280,18 @@ def test_pages_fit_a_phone_in_light_and_dark(tmp_path):
             page.close()
         chrome.close()
     assert colours["light"] != colours["dark"]
+
+
+def test_where_nobody_measured_noise_the_boards_tie_by_an_assumption_and_say_so():
+    season = season_facts(ROOT)
+    assert set(season.noise) == set(target_names())
+    assert all(share > 0 for share in season.noise.values())
+    tied = [passed("acme", 10.0), passed("bolt", 10.05, 1)]  # on a B200
+    name = "boards/chunk_fwd_h-b200-closed"
+    site = render_site(tied, season, generated=NOW)
+    board = json.loads(site[f"{name}.json"])
+    assert (board["noise"], board["noise_assumed"]) == (ASSUMED_NOISE, True)
+    assert [entry["place"] for entry in board["ranked"]] == [1, 1]
+    assert "an assumption, since what identical kernels differ by has not been measured" in site[f"{name}.html"]
+    measured = render_site([dataclasses.replace(r, target="h200") for r in tied], season, generated=NOW)
+    assert "an assumption" not in measured["boards/chunk_fwd_h-h200-closed.html"]

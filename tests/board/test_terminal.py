@@ -29,6 +29,13 @@ def board(*records, noise=0.005):
     return rank(records, *BOARD, noise=noise)
 
 
+def test_noise_that_nobody_measured_is_said_to_be_assumed():
+    records = [passed("acme", 23.41), passed("bolt", 23.45, 1)]
+    text = show(render_board(rank(records, *BOARD, noise=0.01, noise_assumed=True)))
+    assert "within 1.0% of the group's leader, assumed: identical kernels' noise has not been measured" in text
+    assert "assumed" not in show(render_board(board(*records)))
+
+
 def test_a_board_shows_places_gaps_times_and_the_setting():
     text = show(
         render_board(
