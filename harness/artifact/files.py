@@ -7,7 +7,6 @@ documents one of values, which bound the memory and the time of a load whatever 
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import stat
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ArtifactError
+from harness.strict_json import parse_strict
 
 MAX_BYTES = {"json": 8 << 20, "ttir": 24 << 20, "py": 8 << 20, "cubin": 48 << 20}
 """Bytes of all files of a kind together."""
@@ -78,14 +78,8 @@ class ArtifactFiles:
         if self._left_values < 0:
             raise ArtifactError(f"artifact: the documents up to {name} hold more than {MAX_VALUES:,} values")
         try:
-            return json.loads(
-                decode(name, content),
-                object_pairs_hook=_unique,
-                parse_int=_integer,
-                parse_float=_finite,
-                parse_constant=_refuse,
-            )
-        except (ValueError, RecursionError):
+            return parse_strict(decode(name, content), parse_int=_integer, parse_float=_finite)
+        except ValueError:
             raise ArtifactError(f"artifact: {name} is not JSON") from None
 
     def _open(self, folder: str) -> int:
@@ -125,13 +119,6 @@ def decode(name: str, content: bytes) -> str:
         raise ArtifactError(f"artifact: {name} is not UTF-8 text") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name is given twice")
-    return found
-
-
 def _integer(text: str) -> int:
     if len(text) > _LONGEST_NUMBER:
         raise ValueError("a number of too many digits")
@@ -143,7 +130,3 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError("a number that is too large")
     return value
-
-
-def _refuse(text: str) -> Any:
-    raise ValueError(f"{text} is not JSON")

@@ -19,6 +19,7 @@ from harness.ci.examine import Entry
 from harness.errors import HarnessError, StoreError, UsageError
 from harness.store import Record
 from harness.store.codec import decode, encode
+from harness.strict_json import parse_strict
 from harness.submission import check_team_name
 from harness.target import target_names
 from harness.verdict import Kind
@@ -156,7 +157,7 @@ def parse_report(content: bytes, max_bytes: int = MAX_REPORT_BYTES, max_checks: 
 
 
 def parse_bounded(content: bytes, max_bytes: int, max_items: int = MAX_ITEMS) -> Any:
-    """Return a JSON document of anybody's that is neither large nor deep, with finite numbers and no long integers.
+    """Return a JSON document of anybody's: not large, not deep, no name twice, numbers finite, integers not long.
 
     Raises:
         ReportError: it is not such a document.
@@ -164,8 +165,8 @@ def parse_bounded(content: bytes, max_bytes: int, max_items: int = MAX_ITEMS) ->
     if len(content) > max_bytes:
         raise ReportError(f"more than {max_bytes >> 10} KiB")
     try:
-        document = json.loads(content.decode("utf-8"), parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
+        document = parse_strict(content.decode("utf-8"))
+    except ValueError as error:
         raise ReportError(f"not a JSON document ({type(error).__name__})") from None
     _expect_bounds(document, MAX_DEPTH, max_items)
     return document
@@ -194,10 +195,6 @@ def _cut(value: Any) -> Any:
         return [_cut(item) for item in value]
     too_long = isinstance(value, str) and len(value) > MAX_TEXT
     return f"{value[: MAX_TEXT - 20]}\n[cut here]" if too_long else value
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(name)
 
 
 def _expect_bounds(value: Any, depth: int, max_items: int) -> None:

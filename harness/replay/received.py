@@ -28,6 +28,7 @@ from harness.replay.asked import Problem
 from harness.replay.form import Form, check_form
 from harness.replay.inputs import Received, Sample
 from harness.replay.judgement import Judgement, failed
+from harness.strict_json import parse_strict
 
 MAX_HEADER_BYTES = 1 << 18
 MAX_DIMENSIONS = 16
@@ -120,19 +121,12 @@ def _read_header(file: Any, size: int) -> tuple[bytes, dict[str, Any]]:
         raise _malformed(f"claims a header of {length} bytes, {MAX_HEADER_BYTES} at most")
     text = file.read(length)
     try:
-        fields = json.loads(text, object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:
+        fields = parse_strict(text.decode("utf-8"))
+    except ValueError as error:
         raise _malformed("has no valid JSON header") from error
     if not isinstance(fields, dict):
         raise _malformed("has no valid JSON header")
     return prefix + text, fields
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a key stands twice")
-    return fields
 
 
 def _parse_forms(fields: dict[str, Any]) -> dict[str, Form]:

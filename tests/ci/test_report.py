@@ -108,6 +108,7 @@ def test_what_a_gate_cannot_know_is_refused(report, told):
         (b"\xff\xfe", "not a JSON document"),
         (b"[" * 100_000, "not a JSON document"),
         (b'{"format": 1, "head": NaN}', "not a JSON document"),
+        (b'{"format": 1, "head": "x", "head": "y"}', "not a JSON document"),
         (b"[]", "not a report of format 1"),
         (b'{"format": 2, "head": "x"}', "not a report of format 1"),
         (b'{"format": 1}', "is not complete"),
