@@ -1,8 +1,9 @@
 """Make the environment: `.venv` with what pyproject.toml asks for, in the versions that were tested.
 
 Runs on a bare Python with the standard library only: `python3 -I harness/bootstrap.py`. It does nothing when the
-environment is up to date. Without a GPU it takes PyTorch's CPU build where its index can be reached, because the CUDA
-build is several gigabytes larger; TORCH_INDEX names another index, or "none" for pip's own.
+environment is up to date. With an NVIDIA driver it adds the extra `gpu`, which has the clock that scores come from.
+Without one it takes PyTorch's CPU build where its index can be reached, because the CUDA build is several gigabytes
+larger; TORCH_INDEX names another index, or "none" for pip's own.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ STAMP = VENV / "environment.sha256"
 INPUTS = (ROOT / "pyproject.toml", ROOT / ".ci" / "constraints.txt")
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 PIP_DOCUMENT = "https://pypi.org/pypi/pip/json"
+DRIVER = Path("/dev/nvidiactl")
 MINIMUM = (3, 10)
 
 
@@ -60,7 +62,7 @@ def make(wanted: str) -> int:
 
 def fingerprint() -> str:
     """Return a name for what the environment should be."""
-    digest = hashlib.sha256(f"{sys.version} {sys.executable}".encode())
+    digest = hashlib.sha256(f"{sys.version} {sys.executable} {extras()}".encode())
     for path in INPUTS:
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -100,14 +102,24 @@ def install() -> None:
     """Install the project, editable, with its tested versions."""
     say("installing torch, Triton, Helion and what else pyproject.toml asks for")
     command = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command += ["--constraint", str(INPUTS[1]), *torch_options(), "--editable", f"{ROOT}[dev]"]
+    command += ["--constraint", str(INPUTS[1]), *torch_options(), "--editable", f"{ROOT}[{extras()}]"]
     subprocess.run(command, check=True)
+
+
+def has_driver() -> bool:
+    """Whether this machine has an NVIDIA driver."""
+    return shutil.which("nvidia-smi") is not None or DRIVER.exists()
+
+
+def extras() -> str:
+    """Return which of the project's extras this machine needs."""
+    return "dev,gpu" if has_driver() else "dev"
 
 
 def torch_options() -> list[str]:
     """Return pip's options for where torch comes from."""
     chosen = os.environ.get("TORCH_INDEX", "auto")
-    if chosen == "none" or (chosen == "auto" and shutil.which("nvidia-smi")):
+    if chosen == "none" or (chosen == "auto" and has_driver()):
         return []
     if chosen != "auto":
         return ["--extra-index-url", chosen]

@@ -46,3 +46,30 @@ def test_an_environment_that_is_up_to_date_costs_nothing(tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
     (folder / ".ci" / "constraints.txt").write_text("# changed\n")
     assert "making the environment" in make(folder, PIP_NO_INDEX="1").stderr
+
+
+def test_a_driver_brings_the_score_clock_and_cuda_and_another_environment(tmp_path):
+    folder = checkout(tmp_path)
+    (folder / "bin").mkdir()
+    code = """
+import runpy, sys, pathlib
+m = runpy.run_path('harness/bootstrap.py')
+m['extras'].__globals__['DRIVER'] = pathlib.Path(sys.argv[1])
+print(m['extras'](), m['torch_options'](), m['fingerprint']())
+"""
+
+    def ask(device, index):
+        environment = {**os.environ, "PATH": str(folder / "bin"), "TORCH_INDEX": index}
+        done = subprocess.run([sys.executable, "-c", code, str(device)], cwd=folder, capture_output=True, text=True,
+                              check=True, env=environment)  # fmt: skip
+        return done.stdout.split()
+
+    without = ask(folder / "none", "https://index.example/cpu")
+    assert without[:3] == ["dev", "['--extra-index-url',", "'https://index.example/cpu']"]
+    by_device = ask(folder / "bin", "auto")
+    (folder / "bin" / "nvidia-smi").write_text("#!/bin/sh\n")
+    (folder / "bin" / "nvidia-smi").chmod(0o755)
+    by_tool = ask(folder / "none", "auto")
+    assert by_device == by_tool
+    assert by_device[:2] == ["dev,gpu", "[]"]
+    assert by_device[2] != without[3]
