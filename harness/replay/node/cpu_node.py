@@ -16,7 +16,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -65,8 +65,9 @@ class _Interpreter:
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request; return its answer, or what the end of the process means."""
-        self.requests.write(json.dumps(request) + "\n")
-        self.requests.flush()
+        with suppress(OSError):  # where it has ended there is no answer either
+            self.requests.write(json.dumps(request) + "\n")
+            self.requests.flush()
         for line in self.answers:
             try:
                 answer = json.loads(line)
@@ -86,7 +87,7 @@ def _interpreter(artifact: Path, level: Level) -> Iterator[_Interpreter]:
     mounts = (Mount(artifact.resolve(), "/artifact"), Mount(program, str(program)))
     words = ["runner", visible_scratch(level, scratch), visible(level, mounts[0])]
     reading, writing = os.pipe()
-    with os.fdopen(writing, "w", encoding="utf-8") as requests:
+    with _open_requests(writing) as requests:
         try:
             job = start(
                 [sys.executable, str(program), *words],
@@ -105,13 +106,29 @@ def _interpreter(artifact: Path, level: Level) -> Iterator[_Interpreter]:
             remove_tree(scratch)
 
 
+@contextmanager
+def _open_requests(descriptor: int) -> Iterator[IO[str]]:
+    """Yield the interpreter's standard input; what was not read by the time that it ended is lost."""
+    requests = os.fdopen(descriptor, "w", encoding="utf-8")
+    try:
+        yield requests
+    finally:
+        with suppress(OSError):
+            requests.close()
+
+
 def check(request: NodeRequest, artifact: Path, document: ProblemDocument, tell: Any) -> tuple[list[CaseReport], Level]:
     """Check the cases of a request; after a failure the rest is not run."""
     level = next(level for level in Level if find_missing(level) is None)
     reports: list[CaseReport] = []
     with _interpreter(artifact, level) as interpreter:
         for number, case in enumerate(request.cases):
-            reports.append(_check_case(interpreter, document, case, number))
+            try:
+                reports.append(_check_case(interpreter, document, case, number))
+            finally:
+                for name in _file_names(number):
+                    with suppress(OSError):  # whatever stands there now
+                        (interpreter.scratch / name).unlink()
             tell({"event": "done", "id": case.id, "status": reports[-1].status})
             if reports[-1].status == "failed":
                 break
@@ -127,7 +144,7 @@ def _check_case(interpreter: _Interpreter, document: ProblemDocument, case: Case
 
     started, seed, reference = time.monotonic(), secrets.randbits(63), load_reference(document)
     sample = make_sample(reference, Request(tuple(sorted(case.shape.items())), case.distribution, seed))
-    given, got = f"in-{number}.safetensors", f"out-{number}.safetensors"
+    given, got = _file_names(number)
     write_tensors(interpreter.scratch / given, sample.inputs)
     answer = interpreter.ask(_interpreter_request(case, number, given, got))
     seconds = round(time.monotonic() - started, 3)
@@ -147,6 +164,11 @@ def _check_case(interpreter: _Interpreter, document: ProblemDocument, case: Case
     return replace(
         report, status="failed", reason=str(judgement.reason), message=judgement.message, judgement=judgement
     )
+
+
+def _file_names(number: int) -> tuple[str, str]:
+    """Return the names of a case's files: inputs and outputs."""
+    return f"in-{number}.safetensors", f"out-{number}.safetensors"
 
 
 def _interpreter_request(case: CaseRequest, number: int, given: str, got: str) -> dict[str, Any]:

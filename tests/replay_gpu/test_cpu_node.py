@@ -1,0 +1,54 @@
+"""The judge's side of a check on a node's CPUs, against interpreters that are only scripts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.case import load_cases
+from harness.replay.node.cpu_node import check
+from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
+from harness.replay.node.problem_document import load_problem_document, write_problem_document
+from harness.spec import load_problem
+
+SCALE = Path(__file__).parent / "workspace" / "problems" / "scale"
+DIES = "import sys\nsys.exit('no memory')\n"
+LISTS = """import json, os, sys
+for line in sys.stdin:
+    files = sorted(name for name in os.listdir(sys.argv[2]) if name.endswith(".safetensors"))
+    print(json.dumps({"id": json.loads(line)["id"], "status": "unsupported", "reason": " ".join(files)}), flush=True)
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def check_with(interpreter: str) -> list[CaseReport]:
+        script = tmp_path / "interpreter.py"
+        script.write_text(interpreter)
+        monkeypatch.setattr(sys, "argv", [str(script)])
+        problem = load_problem(SCALE)
+        cases = [case for case in load_cases(problem) if case.role == "test"]
+        write_problem_document(problem, [case.sizes for case in cases], tmp_path / "problem")
+        asked = tuple(CaseRequest(c.id, c.shape_id, c.sizes, c.distribution, timed=False, timeout_s=3) for c in cases)
+        (tmp_path / "artifact").mkdir()
+        reports, _ = check(
+            NodeRequest(asked), tmp_path / "artifact", load_problem_document(tmp_path / "problem"), lambda _: None
+        )
+        return reports
+
+    return check_with
+
+
+def test_an_interpreter_that_died_leaves_every_case_a_report(run: Any) -> None:
+    reports = run(DIES)
+    assert len(reports) == 2
+    for report in reports:
+        assert (report.status, report.reason) == ("not_run", "not_interpretable")
+        assert report.message.startswith("the interpreter's process ended early: no memory")
+
+
+def test_the_files_of_a_case_are_gone_before_the_next(run: Any) -> None:
+    assert [report.message for report in run(LISTS)] == ["in-0.safetensors", "in-1.safetensors"]
