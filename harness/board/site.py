@@ -44,6 +44,7 @@ class SeasonFacts:
         deadlines: problem names to ISO times.
         noise: target names to the spread between identical kernels, as a share of one.
         noise_assumed: the targets where nobody has measured it.
+        versions: problem names to their versions today; a board of another version says so.
         settings: problem names to the setting that counts now (by default the newest one that has records).
     """
 
@@ -52,6 +53,7 @@ class SeasonFacts:
     deadlines: Mapping[str, str] = field(default_factory=dict)
     noise: Mapping[str, float] = field(default_factory=dict)
     noise_assumed: frozenset[str] = frozenset()
+    versions: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
 
@@ -138,6 +140,7 @@ def _rank_boards(records: Sequence[Record], season: SeasonFacts) -> list[Board]:
             noise=season.noise.get(key[1], 0.0),
             noise_assumed=key[1] in season.noise_assumed,
             setting=season.settings.get(key[0]),
+            version_now=season.versions.get(key[0]),
         )
         for key in keys
     ]

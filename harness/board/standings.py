@@ -35,11 +35,13 @@ def rank_overall(boards: Iterable[Board], points: Mapping[str, int]) -> tuple[St
     """Return the standings, the leader first.
 
     Args:
-        boards: of one target and division, one for each problem.
+        boards: of one target and division, one for each problem; one of a version that is no longer is worth nothing.
         points: what each problem is worth; one that is not named is worth nothing.
     """
     teams: dict[str, dict[str, float]] = {}
     for board in boards:
+        if board.changed:
+            continue
         worth = points.get(board.problem, 0)
         for team, share in _shares(board).items():
             teams.setdefault(team, {})[board.problem] = round(worth * share, _DIGITS)

@@ -172,12 +172,14 @@ def season_facts(root: Path) -> SeasonFacts:
     from harness.target import load_target, target_names
 
     spec = load_season(root)
-    titles = {name: find_problem(root, name).title for name in spec.problems}
+    problems = [find_problem(root, name) for name in spec.problems]
+    titles = {problem.name: problem.title for problem in problems}
+    versions = {problem.name: problem.version for problem in problems}
     deadlines = dict.fromkeys(titles, spec.closes.isoformat()) if spec.closes else {}
     targets = [load_target(name) for name in target_names()]
     noise = {target.name: target.ranking_noise for target in targets}
     assumed = frozenset(target.name for target in targets if target.noise is None)
-    return SeasonFacts(spec.title, titles, deadlines, noise, assumed)
+    return SeasonFacts(spec.title, titles, deadlines, noise, assumed, versions)
 
 
 def _export(folder: Path, workspace: Workspace, records: list[Record]) -> int:

@@ -295,3 +295,12 @@ def test_where_nobody_measured_noise_the_boards_tie_by_an_assumption_and_say_so(
     assert "an assumption, since what identical kernels differ by has not been measured" in site[f"{name}.html"]
     measured = render_site([dataclasses.replace(r, target="h200") for r in tied], season, generated=NOW)
     assert "an assumption" not in measured["boards/chunk_fwd_h-h200-closed.html"]
+
+
+def test_a_problem_that_has_changed_says_so_on_the_season_page_and_its_board():
+    assert set(season_facts(ROOT).versions) == set(season_facts(ROOT).titles)
+    told = "The problem has changed: it is version 2 now"
+    for version, said in (("1", False), ("2", True)):
+        season = dataclasses.replace(SEASON, versions={"chunk_fwd_h": version})
+        site = render_site([passed("acme", 10.0)], season, generated=NOW)
+        assert [told in site[name] for name in ("index.html", "boards/chunk_fwd_h-b200-closed.html")] == [said, said]

@@ -11,6 +11,7 @@ import pytest
 
 from harness.board import rank, rank_overall
 from harness.errors import StoreError, UsageError
+from harness.spec import find_problem
 from harness.store import encode_record, load_records, save_records
 from tests.store.samples import checked, passed
 
@@ -96,16 +97,23 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         save_records([passed("acme", 1)], tmp_path / "file")
 
 
+def test_a_board_of_a_version_that_is_no_longer_gives_no_points():
+    old, now = [rank([passed("acme", 10)], "chunk_fwd_h", "b200", "closed", version_now=v) for v in ("2", "1")]
+    assert rank_overall([old], {"chunk_fwd_h": 10}) == ()
+    assert [standing.points for standing in rank_overall([now], {"chunk_fwd_h": 10})] == [10.0]
+
+
 # The command
 
 
 @pytest.fixture
 def checkout(tmp_path):
     root = shutil.copytree(TEMPLATE, tmp_path / "w")
+    now = find_problem(root, "scale").version
     records = [
-        passed("acme", 10.0, 0, problem="scale", target="h200"),
-        passed("bolt", 20.0, 1, problem="scale", target="h200"),
-        checked("core", 2, problem="scale", target="b200"),
+        passed("acme", 10.0, 0, problem="scale", target="h200", problem_version=now),
+        passed("bolt", 20.0, 1, problem="scale", target="h200", problem_version=now),
+        checked("core", 2, problem="scale", target="b200", problem_version=now),
     ]
     save_records(records, root / "records")
     return root
