@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from harness.case import load_cases
+from harness.ci.git import run_git
 from harness.ci.report import MAX_REPORT_BYTES, Check, ReportError, believed, parse_bounded
 from harness.engine.replaying import NOT_RECORDED
 from harness.engine.standing import Ranked, reasons_of_entry
@@ -67,7 +68,7 @@ def _rank(record: Record, built: Iterable[Record], merged: Sequence[Check], root
     origin = next((b for b in built if b.artifact_key == record.artifact_key and b.accepted and _same(b, record)), None)
     if origin is None or record.artifact_key is None:
         raise ReportError(f"replay {record.id} is not of an artifact that was built here and accepted")
-    why = _why_unranked(record, origin, root)
+    why = _why_unranked(record, origin, _merged_at(root, check), root)
     passed = record.kind == Kind.PASSED.value
     return replace(record, ranked=passed and why is None, unranked_reason=why if passed else None)
 
@@ -123,7 +124,15 @@ def _level(record: Record) -> Level:
         raise ReportError(f"record {record.id} names no sandbox level") from None
 
 
-def _why_unranked(record: Record, built: Record, root: Path) -> str | None:
+def _merged_at(root: Path, check: Check) -> datetime:
+    """Return when a submission's folder came to the branch as it is: building it again later does not change that."""
+    said = run_git(root, "log", "-1", "--first-parent", "--format=%cI", "HEAD", "--", check.path).decode().strip()
+    if not said:
+        raise ReportError(f"{check.path} is of no commit")
+    return _moment(said)
+
+
+def _why_unranked(record: Record, built: Record, merged_at: datetime, root: Path) -> str | None:
     """Return what keeps a replay off the ranking; None if nothing does."""
     season, problem = load_season(root), find_problem(root, record.problem)
     entry = Ranked(
@@ -136,7 +145,6 @@ def _why_unranked(record: Record, built: Record, root: Path) -> str | None:
         suite_cases=len(load_cases(problem, record.suite)),
         toolchain_faults=find_faults(record.toolchain),
     )
-    merged_at = _moment(built.created)
     reasons = list(reasons_of_entry(entry, season, merged_at))
     if record.unranked_reason != NOT_RECORDED:
         reasons.append(record.unranked_reason or "the replay does not say that it could be ranked")

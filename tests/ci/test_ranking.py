@@ -145,6 +145,26 @@ def test_a_replay_that_cannot_be_ranked_says_why(root, merged, built, replayed, 
     assert why in record.unranked_reason
 
 
+def test_the_season_closes_for_merges_and_not_for_builds(root, merged, built, replayed):
+    def reason(closes):
+        text = (root / "shapes.yaml").read_text()
+        text = re.sub(r"\n  closes: .*", "", text)
+        (root / "shapes.yaml").write_text(text.replace("season:\n", f"season:\n  closes: {closes}T00:00:00Z\n", 1))
+        return file_replay(dump(replayed), [built], merged, root).unranked_reason
+
+    assert built.created > "2026-06"  # built again long after it was merged
+    assert reason("2026-06-01") is None
+    assert reason("2025-06-01") == "the season closed on 2025-06-01 00:00 UTC"
+    git(root, "checkout", "-q", "-b", "topic")
+    (root / "submissions/acme/scale/submission.py").chmod(0o755)  # a change that leaves its hash
+    git(root, "add", "submissions")
+    git(root, "commit", "-q", "-m", "Written early", date="2026-02-01T00:00:00Z")
+    git(root, "checkout", "-q", "main")
+    git(root, "merge", "-q", "--no-ff", "-m", "Merged late", "topic", date="2026-07-01T00:00:00Z")
+    assert reason("2026-08-01") is None
+    assert reason("2026-06-01") == "the season closed on 2026-06-01 00:00 UTC"
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
