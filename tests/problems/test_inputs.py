@@ -123,7 +123,6 @@ def test_states_of_the_output_pass_are_never_zero_by_default():
     assert (h.flatten(3).norm(dim=3) > 1).all()
 
 
-@pytest.mark.parametrize("name", ["recompute_w_u", "gdn_forward"])
 def gates(name, distribution, H=4):
     """Each step's log-decay, (chunks, steps, heads)."""
     shape = {"B": 1, "T": 128, "H": H, "K": 16, "V": 16}
@@ -157,6 +156,7 @@ def test_a_state_reaches_every_chunk_after_the_first(distribution):
     assert (h[:, 1:].flatten(3).norm(dim=3) > 1).all()
 
 
+@pytest.mark.parametrize("name", ["recompute_w_u", "gdn_forward"])
 def test_given_matrix_is_unit_lower_triangular(name):
     for distribution in problem(name).distribution_names:
         A = draw(name, Case(SMALL[name], distribution))[-2]
