@@ -15,7 +15,7 @@ from harness.qualify.measurements import ACCEPT, REFUSE, Measurements, SuiteMeas
 
 # What a few seeds and shapes more or less may change of what is measured.
 LOOSER, TIGHTER = 1.3, 0.6
-NOISE = 0.01  # of a tolerance: below, errors are float32's own rounding, which varies between machines
+NOISE = 0.04  # of a tolerance: below, errors are float32's own rounding, whose largest varies with seeds and machines
 
 
 @dataclass(frozen=True)
