@@ -17,7 +17,7 @@ from harness.authoring.event.carry import Carried, carry_python
 from harness.authoring.event.folder import TO_WRITE, EventFolder, place, read_event_folder
 from harness.authoring.event.seen import Seen, probe, run_sandboxed
 from harness.authoring.event.shapes import find_shapes
-from harness.authoring.event.tensors import Interface, find_interface
+from harness.authoring.event.tensors import UNKNOWN, Interface, find_interface
 from harness.authoring.event.write import Brought, write_files, write_reference
 from harness.authoring.finding import Finding
 from harness.authoring.scaffold import STARTER, check_new_name, problem_folder, starter_folder, write_folder
@@ -96,7 +96,7 @@ def _try(brought: Brought, files: Mapping[str, str], scratch: Path) -> tuple[str
     (folder / "task.yml").write_text(files["task.yml"], encoding="utf-8")
     (folder / "reference.py").write_text(write_reference(brought, guarded=False), encoding="utf-8")
     if any(
-        tensor.doubts and "FIXME" in tensor.shape for tensor in (*brought.interface.inputs, *brought.interface.outputs)
+        tensor.doubts and UNKNOWN in tensor.shape for tensor in (*brought.interface.inputs, *brought.interface.outputs)
     ):
         return ()
     try:
