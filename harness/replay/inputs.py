@@ -8,6 +8,7 @@ runner; expected values stay in the judge's memory.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -15,6 +16,9 @@ import torch
 from harness.errors import UsageError
 from harness.replay.poison import poison
 from harness.replay.reference import Reference
+
+GENERATORS = ("inputs", "poison")
+"""What random numbers are for; each purpose has a generator of its own."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,20 @@ def draw_inputs(reference: Reference, request: Request, device: str = "cpu") -> 
         raise UsageError(f"{problem.name} has no distribution {request.distribution!r}; it has {names}")
     if set(request.sizes) != set(problem.axes):
         raise UsageError(f"a shape of {problem.name} gives {', '.join(problem.axes)}; not {', '.join(request.sizes)}")
-    generators = {
-        purpose: torch.Generator(device).manual_seed(derive_seed(problem.name, request, purpose))
-        for purpose in ("inputs", "poison")
-    }
+    seeds = {purpose: derive_seed(problem.name, request, purpose) for purpose in GENERATORS}
+    generators = {purpose: torch.Generator(device).manual_seed(seed) for purpose, seed in seeds.items()}
+    return draw_with(reference, request, generators)
+
+
+def draw_with(
+    reference: Reference, request: Request, generators: Mapping[str, torch.Generator]
+) -> tuple[torch.Tensor, ...]:
+    """Make the inputs of a sample, buffers included, from generators that are seeded already.
+
+    Raises:
+        SpecError: reference.py is at fault.
+    """
+    problem = reference.problem
     made = reference.make_inputs(request.sizes, request.distribution, generators["inputs"])
     rest = iter(made)
     return tuple(

@@ -7,6 +7,7 @@ wrongly becomes a `SpecError` that names the file, the function and the tensor. 
 from __future__ import annotations
 
 import importlib.util
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -144,6 +145,7 @@ def load_module(path: Path, name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # a dataclass in the file looks its own module up
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:

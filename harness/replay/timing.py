@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 FIRST_SAMPLES = 40
-MAX_SAMPLES = 100
-WANTED_PRECISION = 0.003  # half width of the median's interval, relative
+MAX_SAMPLES = 200
+PRECISION = 0.003  # wanted: half width of the median's interval, relative, of a kernel of LONG_US and more
+SHORT_PRECISION, LONG_US = 0.006, 20.0  # a shorter one's: this, or what LONG_US would have in microseconds
 MAX_MEAN_GAP = 0.10
 MEAN_GAP_US = 0.5  # clock ticks and single outliers of short kernels
 PROCESS_SPREAD = 0.005  # relative, between medians of fresh processes; measured, see bench/gpu
@@ -60,11 +61,12 @@ def samples_needed(first: Sequence[float]) -> int:
     """Return how many samples a case needs, from its first ones.
 
     The standard error of a median falls with the root of the number; the spread is measured robustly, so that one
-    outlier buys nobody more samples.
+    outlier buys nobody more samples. No more precision is asked for than the clock's tick has.
     """
     middle = median(first)
     spread = _MAD_TO_SIGMA * median(abs(value - middle) for value in first)
-    needed = (_Z * _MEDIAN_EFFICIENCY * spread / (WANTED_PRECISION * middle)) ** 2 if middle > 0 else MAX_SAMPLES
+    wanted_us = max(TICK_US, PRECISION * middle, min(SHORT_PRECISION * middle, PRECISION * LONG_US))
+    needed = (_Z * _MEDIAN_EFFICIENCY * spread / wanted_us) ** 2
     return max(len(first), min(MAX_SAMPLES, math.ceil(needed)))
 
 

@@ -285,7 +285,8 @@ def test_what_nobody_foresaw_is_ours():
 # A runner that misbehaves. The stand-ins are processes that speak the protocol's form, as a real one does.
 
 HEADER = "import os, sys, time\nsys.stdout = os.fdopen(int(sys.argv[-1]), 'w')\n"
-STARTED = 'print(\'{"status": "started", "clock": false}\', flush=True)\n'
+LOADED = 'print(\'{"status": "loaded"}\', flush=True); sys.stdin.readline()\n'
+STARTED = LOADED + 'print(\'{"status": "started", "clock": false}\', flush=True)\n'
 
 
 def misbehave(tmp_path, script):

@@ -70,8 +70,8 @@ class Judge:
     def find_modified(self, *_: Any) -> str:
         return ""
 
-    def accepts(self, *_: Any) -> bool:
-        return True
+    def start_sampling(self, *_: Any) -> Any:
+        return SimpleNamespace(draw=lambda *_: (), accepts=lambda *_: True)
 
     def compare(self, *_: Any) -> Any:
         return SimpleNamespace(passed=True)

@@ -15,9 +15,13 @@ from harness.replay.node.confinement import confine
 from harness.replay.node.runner_process import RunnerProcess
 from harness.sandbox import Level, why_not
 
-STARTS = """
+LOADS = """
 import json, os, sys
-os.write(int(sys.argv[-1]), json.dumps({"status": "started", "clock": False}).encode() + b"\\n")
+os.write(int(sys.argv[-1]), json.dumps({"status": "loaded"}).encode() + b"\\n")
+asked = sys.stdin.readline()
+"""
+STARTS = f"""{LOADS}
+os.write(int(sys.argv[-1]), json.dumps({{"status": "started", "clock": False}}).encode() + b"\\n")
 sys.stdin.read()
 """
 FAULTS = """
@@ -75,4 +79,25 @@ def test_a_runner_that_never_comes_up_says_why(shared: tuple[int, int], tmp_path
             runner.wait_until_started()
         runner.close()
     assert fault.value.reason == "machine"
+    assert len(runner.why_lower) == len(Level) - 1
+
+
+def test_a_runner_leaves_the_gpu_alone_until_it_is_told_to_start(shared: tuple[int, int], tmp_path: Path) -> None:
+    """So that the next runner can load torch while this one has the GPU."""
+    told = '{"status": "started", "asked": asked}'
+    answers = f'{LOADS}\nos.write(int(sys.argv[-1]), json.dumps({told}).encode() + b"\\n")\nsys.stdin.read()'
+    with RunnerProcess(program(answers), tmp_path, shared) as runner:
+        runner.wait_until_loaded()
+        assert runner.started == {}
+        runner.wait_until_started()
+    assert runner.started["asked"] == '{"do": "start"}\n'
+
+
+def test_a_runner_that_loads_and_does_not_start_is_tried_at_the_next_level(
+    shared: tuple[int, int], tmp_path: Path
+) -> None:
+    with RunnerProcess(program(LOADS + FAULTS), tmp_path, shared) as runner:
+        runner.wait_until_loaded()
+        with pytest.raises(GpuError, match="no driver here"):
+            runner.wait_until_started()
     assert len(runner.why_lower) == len(Level) - 1

@@ -129,6 +129,13 @@ class Device:
     addresses_host_memory: bool
 
 
+def find_uuid() -> str:
+    """Return the name of GPU 0 that is its own in every process: its UUID, or that of a slice of it."""
+    check(cuda.cuInit(0), "cuInit")
+    uuid = check(cuda.cuDeviceGetUuid_v2(check(cuda.cuDeviceGet(0), "cuDeviceGet")), "cuDeviceGetUuid")
+    return bytes(uuid.bytes)[:16].hex()
+
+
 def describe_device() -> Device:
     """Return what GPU 0 says of itself."""
     device = check(cuda.cuDeviceGet(0), "cuDeviceGet")

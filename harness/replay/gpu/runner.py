@@ -1,8 +1,10 @@
 """The runner's process: `node.pyz runner ARTIFACT DESCRIPTOR SIZE REPLIES`.
 
 It serves one submission and dies. Requests come from the judge's side on stdin, one JSON object a line; replies go to
-the descriptor REPLIES. It is given the current call's inputs and nothing else: no seed, no expected value.
+the descriptor REPLIES. It is given the current call's inputs and nothing else: no seed, no expected value. Once torch
+is loaded it says {"status": "loaded"} of its own accord; it leaves the GPU alone until it is told to start.
 
+    {"do": "start"}                                           -> {"status": "started", "clock": true, ...}
     {"do": "prepare", "shape_id": "...", "slots": 3}          -> {"status": "ready", ...}
     {"do": "call", "slot": 1, "inputs": ..., "outputs": ...,
      "after": ...}                                            -> {"status": "done", "events_us": 9.1}
@@ -184,6 +186,9 @@ def _answer(runner: Runner, message: dict[str, Any]) -> dict[str, Any]:
 def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callable[[], Runner]) -> int:
     runner: Runner | None = None
     try:
+        send({"status": "loaded"})
+        if not lines.readline():
+            return 0  # nobody wants it any more
         runner = start()
         for line in lines:
             message = json.loads(line)

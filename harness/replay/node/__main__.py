@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +24,26 @@ class _LacksError(HarnessError):
     """This machine cannot replay anything."""
 
 
+Tell = Callable[[dict[str, Any]], None]
+
 USAGE = (
     "usage: node.pyz replay ARTIFACT_DIR PROBLEM_DIR REQUEST.json | describe | rates | "
     "baseline PROBLEM_DIR REQUEST.json"
 )
 
 
-def _check_modules() -> str:
-    """Return what this machine lacks, "" if nothing."""
+def _require_modules() -> None:
+    """Raise _LacksError with what this machine lacks."""
     try:
         import torch
     except ImportError:
-        return "torch is not installed here: the node needs torch with CUDA"
+        raise _LacksError("torch is not installed here: the node needs torch with CUDA") from None
     if not torch.cuda.is_available():
-        return "no GPU that torch can use: is a driver installed, and torch built with CUDA?"
+        raise _LacksError("no GPU that torch can use: is a driver installed, and torch built with CUDA?")
     try:
         import cuda.bindings.driver  # noqa: F401
     except ImportError:
-        return "cuda-bindings is not installed here: pip install cuda-bindings"
-    return ""
+        raise _LacksError("cuda-bindings is not installed here: pip install cuda-bindings") from None
 
 
 def _choose_gpu() -> None:
@@ -57,7 +58,10 @@ def _choose_gpu() -> None:
             os.environ["CUDA_VISIBLE_DEVICES"] = listed[0]
 
 
-def _in_turn(measure: Callable[[], None], tell: Any, *, shared: bool = False) -> None:
+@contextlib.contextmanager
+def _turn(tell: Tell, *, shared: bool = False) -> Iterator[None]:
+    """Hold the GPU; say so where that takes a while."""
+    from harness.replay.gpu.driver import find_uuid
     from harness.replay.node.turn import take_turn
 
     def wait() -> None:
@@ -65,13 +69,13 @@ def _in_turn(measure: Callable[[], None], tell: Any, *, shared: bool = False) ->
         waited.append(True)
 
     waited: list[bool] = []
-    with take_turn(os.environ.get("CUDA_VISIBLE_DEVICES", ""), wait, shared=shared):
+    with take_turn(find_uuid(), wait, shared=shared):
         if waited:
             tell({"event": "turn"})
-        measure()
+        yield
 
 
-def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> None:
+def _replay(artifact: Path, problem: Path, request_file: Path, tell: Tell) -> None:
     started = time.monotonic()
     from harness.replay.node.node_report import NodeReport, encode_report, parse_request
     from harness.replay.node.problem_document import load_problem_document
@@ -86,9 +90,7 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> Non
 
     shared = make_shared_file(max(lay_out_case(document, case.shape).size for case in request.cases))
     with RunnerProcess(own_program(), artifact, shared) as runner:
-        missing = _check_modules()
-        if missing:
-            raise _LacksError(missing)
+        _require_modules()
         import torch
 
         from harness.replay.gpu.exchange import Exchange
@@ -98,54 +100,57 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> Non
 
         torch.set_grad_enabled(False)
         judge = GpuJudge(document)
-        torch.cuda.init()  # type: ignore[no-untyped-call]
-        exchange = Exchange(*shared)
-        exchange.pin()
-        nvml = open_nvml()
-        machine = describe_node(nvml)
-        tell({"event": "node", "machine": machine})
-        judge.warm_up(request.cases[0].shape, request.cases[0].distribution)
-        runner.wait_until_started()
-        ready = time.monotonic()
-        with ClockWatch(nvml) as watch:
-            cases, about = replay(request, artifact, judge, exchange, runner, own_program(), tell)
+        runner.wait_until_loaded()
+        loaded = time.monotonic()
+        with _turn(tell, shared=not any(case.timed for case in request.cases)):
+            held = time.monotonic()
+            torch.cuda.init()  # type: ignore[no-untyped-call]
+            exchange = Exchange(*shared)
+            exchange.pin()
+            nvml = open_nvml()
+            machine = describe_node(nvml)
+            tell({"event": "node", "machine": machine})
+            judge.warm_up(request.cases[0].shape, request.cases[0].distribution)
+            runner.wait_until_started()
+            ready = time.monotonic()
+            with ClockWatch(nvml) as watch:
+                cases, about = replay(request, artifact, judge, exchange, runner, own_program(), tell)
+            ended = time.monotonic()
     facts = {
         "sandbox": about["level"],
         "score_clock": "cupti" if about.get("clock") else "none",
         "pinned": int(bool(about.get("pinned"))),
         "runners": about["runners"],
-        "start_s": round(ready - started, 3),
-        "replay_s": round(time.monotonic() - ready, 3),
+        "load_s": round(loaded - started, 3),
+        "start_s": round(ready - held, 3),
+        "replay_s": round(ended - ready, 3),
     }
     facts |= {name: str(about[name]) for name in ("why_no_clock", "why_lower") if about.get(name)}
     tell({"event": "report", "report": encode_report(NodeReport(tuple(cases), machine | facts, watch.facts()))})
 
 
-def _describe(tell: Any) -> None:
-    missing = _check_modules()
-    if missing:
-        raise _LacksError(missing)
+def _describe(tell: Tell) -> None:
+    _require_modules()
     from harness.replay.node.machine import describe_node, open_nvml
 
     tell({"event": "node", "machine": describe_node(open_nvml())})
 
 
-def _measure_rates(tell: Any) -> None:
+def _measure_rates(tell: Tell) -> None:
     _describe(tell)
     from harness.replay.node.rates import measure_rates
 
-    tell({"event": "rates", "rates": measure_rates()})
+    with _turn(tell):
+        tell({"event": "rates", "rates": measure_rates()})
 
 
-def _measure_baselines(problem: Path, request_file: Path, tell: Any) -> None:
+def _measure_baselines(problem: Path, request_file: Path, tell: Tell) -> None:
     from harness.replay.node.node_report import parse_request
     from harness.replay.node.problem_document import load_problem_document
 
     request = parse_request(json.loads(request_file.read_text(encoding="utf-8")))
     document = load_problem_document(problem)
-    missing = _check_modules()
-    if missing:
-        raise _LacksError(missing)
+    _require_modules()
     from harness.replay.gpu.span_clock import start_span_clock
 
     clock, why_not = start_span_clock()  # before there is a CUDA context
@@ -156,24 +161,24 @@ def _measure_baselines(problem: Path, request_file: Path, tell: Any) -> None:
 
     _describe(tell)
     reference = load_reference(document)
-    for case in request.cases:
-        found = measure_case(reference, case.shape, case.distribution, clock)
-        tell({"event": "baseline", "id": case.id, **{name: vars(measured) for name, measured in found.items()}})
+    with _turn(tell):
+        for case in request.cases:
+            found = measure_case(reference, case.shape, case.distribution, clock)
+            tell({"event": "baseline", "id": case.id, **{name: vars(measured) for name, measured in found.items()}})
     tell({"event": "done"})
 
 
-def _carry_out(arguments: list[str], tell: Any) -> int:
+def _carry_out(arguments: list[str], tell: Tell) -> int:
     command, *rest = arguments or [""]
     paths = [Path(word) for word in rest]
     if command == "replay" and len(paths) == 3:
-        timed = any(case["timed"] for case in json.loads(paths[2].read_text(encoding="utf-8"))["cases"])
-        _in_turn(lambda: _replay(paths[0], paths[1], paths[2], tell), tell, shared=not timed)
+        _replay(paths[0], paths[1], paths[2], tell)
     elif command == "describe" and not paths:
         _describe(tell)
     elif command == "rates" and not paths:
-        _in_turn(lambda: _measure_rates(tell), tell)
+        _measure_rates(tell)
     elif command == "baseline" and len(paths) == 2:
-        _in_turn(lambda: _measure_baselines(paths[0], paths[1], tell), tell)
+        _measure_baselines(paths[0], paths[1], tell)
     else:
         tell({"event": "error", "message": USAGE})
         return 2

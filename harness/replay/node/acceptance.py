@@ -13,7 +13,12 @@ from harness.replay.inputs import Sample
 
 
 def accepts(problem: Problem, sample: Sample, outputs: tuple[torch.Tensor, ...]) -> bool:
-    """Tell whether every output is within its tolerance, element by element and in the relative L2 error.
+    """Tell whether every output is within its tolerance; see `within_tolerance`."""
+    return bool(within_tolerance(problem, sample, outputs))
+
+
+def within_tolerance(problem: Problem, sample: Sample, outputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    """Return, on the device, whether every output is right, element by element and in the relative L2 error.
 
     Args:
         problem: names and tolerances.
@@ -30,4 +35,4 @@ def accepts(problem: Problem, sample: Sample, outputs: tuple[torch.Tensor, ...])
             norms = torch.linalg.vector_norm(error), torch.linalg.vector_norm(expected)
             # Compared as squares would be, and 0 <= 0 where nothing is expected.
             verdicts.append(norms[0] <= tolerance.relative_l2 * norms[1])
-    return bool(torch.stack(verdicts).all())
+    return torch.stack(verdicts).all()

@@ -18,6 +18,7 @@ from harness.replay.judgement import Judgement
 from harness.replay.node.acceptance import accepts
 from harness.replay.node.case_layout import CaseLayout
 from harness.replay.node.problem_document import ProblemDocument
+from harness.replay.node.sampling import Sampler
 from harness.replay.poison import same_bits
 from harness.replay.reference import load_reference
 from harness.replay.ruling import rule
@@ -40,7 +41,7 @@ class GpuJudge:
         )
         received = Received(outputs, {n: t for n, t in enumerate(sample.inputs) if not self.problem.inputs[n].buffer})
         self.find_modified(sample.inputs, [0] * len(sample.inputs), 1)
-        self.accepts(sample, received)
+        accepts(self.problem, sample, received.outputs)
         self.compare(sample, received)
 
     def check_plan(self, plan: Plan, shape: dict[str, int]) -> Judgement | None:
@@ -61,13 +62,13 @@ class GpuJudge:
         """Make the inputs of a call on the GPU."""
         return draw_inputs(self.reference, request, "cuda")
 
+    def start_sampling(self, request: Request, layout: CaseLayout) -> Sampler:
+        """Prepare for many calls of a case: `request` is any sample of it."""
+        return Sampler(self.reference, request, layout)
+
     def expect(self, request: Request, inputs: tuple[torch.Tensor, ...]) -> Sample:
         """Add what the call must return."""
         return add_expected(self.reference, request, inputs)
-
-    def accepts(self, sample: Sample, received: Received) -> bool:
-        """Tell quickly whether outputs are right; False leaves the question to `compare`."""
-        return accepts(self.problem, sample, received.outputs)
 
     def find_modified(self, inputs: tuple[torch.Tensor, ...], after: list[int], key: int) -> str:
         """Return the name of an input whose fingerprint after a call is not that of what was sent, "" if none."""

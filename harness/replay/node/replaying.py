@@ -25,6 +25,7 @@ from harness.replay.node.case_layout import CaseLayout, lay_out_case
 from harness.replay.node.judging import GpuJudge, count_differing_bits
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest, Samples
 from harness.replay.node.runner_process import RunnerProcess
+from harness.replay.node.sampling import Sampler
 from harness.replay.timing import FIRST_SAMPLES, samples_needed, summarise
 
 SLOTS = 3
@@ -188,10 +189,11 @@ class _Calls:
         runner, nodes = self._session.runner, report.nodes
         runner.take_spans(self._case.timeout_s)
         self._witness, wanted = [], self._case.samples or FIRST_SAMPLES
+        sampler = self._session.judge.start_sampling(self._request(), self._layout)
         spans: list[float] = []
         clocked = bool(runner.started.get("clock"))
         while len(self._witness) < wanted:
-            judgement = self._judge_fresh_call()
+            judgement = self._judge_fresh_call(sampler)
             if judgement is not None:
                 return self._failed(judgement)
             if len(self._witness) == wanted:
@@ -204,20 +206,21 @@ class _Calls:
             raise _UnstableClocksError(report)
         return report
 
-    def _judge_fresh_call(self) -> Judgement | None:
+    def _judge_fresh_call(self, sampler: Sampler) -> Judgement | None:
         """Make one timed call and judge it; None if it is right."""
         judge, exchange, layout, request = self._session.judge, self._session.exchange, self._layout, self._request()
-        inputs = judge.draw(request)
+        inputs = sampler.draw(request)
         judge.send(inputs, layout, exchange)
         self._witness.append(self._call(self._random.randrange(SLOTS), hand_back=False))
         key = secrets.randbits(63)
         after = self._session.runner.fingerprint_inputs(key, self._case.timeout_s)
-        received = judge.receive(layout, exchange, hand_back=False)
+        if sampler.accepts(request, inputs, exchange, after, key):
+            return None
         modified = judge.find_modified(inputs, after, key)
         if modified:
             return failed("input_modified", f"input {modified} was modified by the call: only outputs may be written")
         sample = judge.expect(request, inputs)
-        return None if judge.accepts(sample, received) else _unless_passed(judge.compare(sample, received))
+        return _unless_passed(judge.compare(sample, judge.receive(layout, exchange, hand_back=False)))
 
     def _take_spans(self, count: int, nodes: int) -> list[float]:
         spans = self._session.runner.take_spans(self._case.timeout_s)

@@ -45,6 +45,7 @@ class RunnerProcess:
         self._buffer = b""
         self.why_lower: list[str] = []
         self.started: dict[str, Any] = {}
+        self._loaded = False
         self._confined = self._launch()
 
     @property
@@ -58,21 +59,38 @@ class RunnerProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def wait_until_loaded(self) -> None:
+        """Wait until it has torch loaded. It does nothing with the GPU before it is started.
+
+        Raises:
+            GpuError: it did not come up at any level.
+        """
+        while not self._loaded:
+            try:
+                self._loaded = bool(self._reply("load", START_TIMEOUT_S, ours=True))
+            except GpuError as fault:
+                self._try_lower(fault)
+
     def wait_until_started(self) -> None:
-        """Wait until it has torch and CUDA loaded; one that does not come up is started again a level lower.
+        """Start it, and wait until it has a CUDA context; one that does not come up is tried again a level lower.
 
         Raises:
             GpuError: it did not come up at any level.
         """
         while not self.started:
+            self.wait_until_loaded()
             try:
-                self.started = self._reply("start", START_TIMEOUT_S, ours=True)
+                self.started = self._ask({"do": "start"}, START_TIMEOUT_S, ours=True)
             except GpuError as fault:
-                if not self._levels:
-                    raise
-                self._give_up(self.level, fault.message)
-                self._confined.close()
-                self._confined, self._buffer = self._launch(), b""
+                self._try_lower(fault)
+
+    def _try_lower(self, fault: GpuError) -> None:
+        """Launch it at the next level; where there is none, the fault is the answer."""
+        if not self._levels:
+            raise fault
+        self._give_up(self.level, fault.message)
+        self._confined.close()
+        self._confined, self._buffer, self._loaded = self._launch(), b"", False
 
     def _launch(self) -> Confined:
         """Start it at the highest level that is left."""
@@ -125,10 +143,10 @@ class RunnerProcess:
         """End it."""
         self._confined.close()
 
-    def _ask(self, message: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    def _ask(self, message: dict[str, Any], timeout_s: float, *, ours: bool = False) -> dict[str, Any]:
         with contextlib.suppress(OSError):  # where it has ended it said why: the reply is read below
             os.write(self._confined.requests, json.dumps(message).encode() + b"\n")
-        return self._reply(message["do"], timeout_s)
+        return self._reply(message["do"], timeout_s, ours=ours)
 
     def _reply(self, doing: str, timeout_s: float, *, ours: bool = False) -> dict[str, Any]:
         line = self._read_line(doing, timeout_s, ours=ours)

@@ -1,0 +1,143 @@
+"""Drawing and judging the timed calls of one case, many times over.
+
+A reference is many small operators, and launching them one by one takes longer than computing them. So what does not
+change from call to call is captured into two CUDA graphs: one that draws the inputs from a seed, one that computes what
+is expected and compares. The first replay is held against the operators themselves, bit by bit; a reference that can't
+be captured (it reads a number back, say) is run as it is. All of this is the judge's own memory.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from harness.replay.gpu.exchange import Exchange
+from harness.replay.gpu.fingerprint import fingerprint, weighted_sum
+from harness.replay.inputs import GENERATORS, Request, Sample, add_expected, derive_seed, draw_inputs, draw_with
+from harness.replay.node.acceptance import within_tolerance
+from harness.replay.node.case_layout import CaseLayout
+from harness.replay.reference import Reference
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+class Sampler:
+    """Inputs and quick answers for the calls of one case.
+
+    Args:
+        reference: of the problem.
+        request: one sample of the case; its seed is used for the comparison of graphs and operators.
+        layout: where the tensors lie in the exchange.
+
+    Attributes:
+        captured: graphs are replayed; else operators run.
+    """
+
+    def __init__(self, reference: Reference, request: Request, layout: CaseLayout) -> None:
+        self._reference, self._layout = reference, layout
+        self._graphs = _capture(reference, request, layout)
+        self.captured = self._graphs is not None
+
+    def draw(self, request: Request) -> Tensors:
+        """Make the inputs of a call. The next call's take their place."""
+        if self._graphs is None:
+            return draw_inputs(self._reference, request, "cuda")
+        return self._graphs.draw(request)
+
+    def accepts(self, request: Request, inputs: Tensors, exchange: Exchange, after: list[int], key: int) -> bool:
+        """Tell quickly whether a call was right; a "no" is not a judgement: ask the judge then.
+
+        Args:
+            request: what was drawn last.
+            inputs: what `draw` made of it.
+            exchange: where the outputs lie.
+            after: fingerprints of the inputs after the call, 0 for a buffer.
+            key: of the fingerprints.
+        """
+        parts = self._layout.outputs
+        if self._graphs is not None:
+            for target, part in zip(self._graphs.outputs, parts, strict=True):
+                target.copy_(exchange.tensor(part), non_blocking=True)
+            return self._graphs.accepts(after, key)
+        outputs = tuple(exchange.tensor(part).to("cuda", non_blocking=True) for part in parts)
+        torch.cuda.synchronize()
+        declared = zip(self._reference.problem.inputs, inputs, after, strict=True)
+        if any(not spec.buffer and fingerprint(tensor, key) != seen for spec, tensor, seen in declared):
+            return False
+        sample = add_expected(self._reference, request, inputs)
+        return bool(within_tolerance(self._reference.problem, sample, outputs))
+
+
+class _Graphs:
+    """The two graphs of a case, and the tensors that they read and write."""
+
+    def __init__(self, reference: Reference, request: Request, layout: CaseLayout) -> None:
+        self._problem = reference.problem.name
+        self._generators = {purpose: torch.Generator("cuda") for purpose in GENERATORS}
+        self._drawing = self._new_graph(self._generators.values())
+        with torch.cuda.graph(self._drawing):
+            self.inputs = draw_with(reference, request, self._generators)
+        pairs = zip(reference.problem.inputs, self.inputs, strict=True)
+        self._declared = [(n, tensor) for n, (spec, tensor) in enumerate(pairs) if not spec.buffer]
+        self.outputs = [torch.empty(p.shape, dtype=getattr(torch, p.dtype), device="cuda") for p in layout.outputs]
+        self._keyed = [torch.Generator("cuda") for _ in self._declared]
+        self._judging = self._new_graph(self._keyed)
+        with torch.cuda.graph(self._judging):
+            made = tuple(tensor for _, tensor in self._declared)
+            sample = Sample(request, self.inputs, tuple(reference.reference(made, request.sizes)))
+            right = within_tolerance(reference.problem, sample, tuple(self.outputs))
+            keyed = zip(made, self._keyed, strict=True)
+            sums = [weighted_sum(tensor, generator) for tensor, generator in keyed]
+            self._answer = torch.stack([right.to(torch.int64), *sums])
+            self.expected = sample.expected
+
+    def draw(self, request: Request) -> Tensors:
+        for purpose, generator in self._generators.items():
+            generator.manual_seed(derive_seed(self._problem, request, purpose))
+        self._drawing.replay()
+        return self.inputs
+
+    def accepts(self, after: list[int], key: int) -> bool:
+        for generator in self._keyed:
+            generator.manual_seed(key)
+        self._judging.replay()
+        right, *sums = self._answer.tolist()
+        return bool(right) and sums == [after[number] for number, _ in self._declared]
+
+    @staticmethod
+    def _new_graph(generators: Any) -> torch.cuda.CUDAGraph:
+        graph = torch.cuda.CUDAGraph()
+        for generator in generators:
+            graph.register_generator_state(generator)
+        return graph
+
+
+def _capture(reference: Reference, request: Request, layout: CaseLayout) -> _Graphs | None:
+    """Return the graphs of a case, or None where they can't be had or compute something else."""
+    graphs = _quietly(lambda: _Graphs(reference, request, layout))
+    if graphs is None:
+        return None
+    sample = add_expected(reference, request, draw_inputs(reference, request, "cuda"))
+    drawn = graphs.draw(request)
+    key = secrets.randbits(63)
+    graphs.accepts([0] * len(drawn), key)
+    pairs = [*zip(sample.inputs, drawn, strict=True), *zip(sample.expected, graphs.expected, strict=True)]
+    same = all(_same_bits(left, right) for left, right in pairs)
+    return graphs if same else None
+
+
+def _quietly(make: Callable[[], _Graphs]) -> _Graphs | None:
+    try:
+        return make()
+    except Exception:  # whatever an organiser's reference does that no graph can hold
+        torch.cuda.synchronize()
+        return None
+
+
+def _same_bits(left: torch.Tensor, right: torch.Tensor) -> bool:
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    return torch.equal(*(tensor.contiguous().reshape(-1).view(torch.uint8) for tensor in (left, right)))
