@@ -1,0 +1,186 @@
+"""What boards are read from: kept up to date in the transaction that stores a record, so that no page scans records.
+
+The rules are `board`'s: what is one program (`pooling`), which setting counts and who leads (`ranking`). Here their
+answers are kept: each program's pooled score, each team's best program and newest record without a place, who had a
+program first, and the moments when a board had a new leader. A row of `boards` is locked first, so that two records of
+one board are never taken in at the same time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, insert, or_, select, update
+
+from harness.board.pooling import Pooled, pool_runs
+from harness.service.schema import boards, disqualified, entries, firsts, milestones, programs
+from harness.service.upsert import insert_missing, upsert
+from harness.store.codec import encode
+from harness.store.record import RANKING_SUITE, CaseRecord, Record, decode_record, encode_record
+from harness.store.schema import records
+
+RANKED, UNRANKED = "ranked", "unranked"
+ALL_PROGRAMS = ""
+"""What `disqualified` has for everything of a team."""
+
+
+@dataclass(frozen=True)
+class BoardKey:
+    """Which board."""
+
+    problem: str
+    target: str
+    division: str
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that name a board, in every table that has them."""
+        return vars(self).copy()
+
+    def rows(self, table: Table, **more: str) -> ColumnElement[bool]:
+        """Return the condition of a table's rows of this board."""
+        return and_(*(table.c[name] == value for name, value in {**self.columns, **more}.items()))
+
+
+def board_of(record: Record) -> BoardKey:
+    """Return the board that a record belongs to."""
+    return BoardKey(record.problem, record.target, record.division)
+
+
+def is_disqualified(connection: Connection, record: Record) -> bool:
+    """Say whether organisers have ruled a record's program, or its team, out."""
+    ruled = disqualified.c.program.in_([record.program, ALL_PROGRAMS])
+    return connection.execute(select(disqualified).where(disqualified.c.team == record.team, ruled)).first() is not None
+
+
+def add_record(connection: Connection, record: Record) -> None:
+    """Take a record in that has just been stored. What no board shows changes nothing."""
+    if not record.accepted or is_disqualified(connection, record):
+        return
+    board = board_of(record)
+    _touch(connection, board, record)
+    for name in dict.fromkeys((record.program, record.normalised_source_sha256)):
+        _note_first(connection, board, name, record)
+    if record.scored:
+        _note_milestone(connection, board, record)
+        refresh_program(connection, board, record.setting.key, record.team, record.program)
+    else:
+        _note_unranked(connection, board, record)
+
+
+def lock_board(connection: Connection, board: BoardKey) -> None:
+    """Let nobody else change a board until this transaction ends, and say that it may look different then."""
+    connection.execute(update(boards).where(board.rows(boards)).values(version=boards.c.version + 1))
+
+
+def refresh_program(connection: Connection, board: BoardKey, setting: str, team: str, program: str) -> None:
+    """Pool a program's ranked runs anew, and find its team's best program with it."""
+    named = {"setting": setting, "team": team, "program": program}
+    pooled = _pool(connection, board, **named)
+    if pooled is None:
+        connection.execute(delete(programs).where(board.rows(programs, **named)))
+    else:
+        values = {"first": pooled.first, "score_us": pooled.score_us}
+        upsert(connection, programs, {**board.columns, **named}, values)
+    mine = board.rows(programs, setting=setting, team=team)
+    # The order in which `ranking` prefers a team's programs: the fastest, and of equal ones the older.
+    best = select(programs.c.program).where(mine).order_by(programs.c.score_us, programs.c.first).limit(1)
+    name = connection.execute(best).scalar()
+    if name is None:
+        connection.execute(delete(entries).where(board.rows(entries, setting=setting, team=team, kind=RANKED)))
+        return
+    chosen = pooled if name == program else _pool(connection, board, setting=setting, team=team, program=name)
+    assert chosen is not None
+    _enter(connection, board, RANKED, chosen.record, first=chosen.first, runs=chosen.runs)
+
+
+def refresh_unranked(connection: Connection, board: BoardKey, setting: str, team: str) -> None:
+    """Find a team's newest accepted record without a place anew."""
+    connection.execute(delete(entries).where(board.rows(entries, setting=setting, team=team, kind=UNRANKED)))
+    mine = board.rows(records, setting=setting, team=team, standing="accepted")
+    newest = select(records.c.document).where(mine).order_by(records.c.id.desc()).limit(1)
+    if (document := connection.execute(newest).scalar()) is not None:
+        _note_unranked(connection, board, decode_record(document))
+
+
+def refresh_milestones(connection: Connection, board: BoardKey, setting: str) -> None:
+    """Go through a board's ranked records anew: which of them were its fastest when they came?"""
+    connection.execute(delete(milestones).where(board.rows(milestones, setting=setting)))
+    ranked = board.rows(records, setting=setting, standing="ranked")
+    columns = (records.c.id, records.c.team, records.c.created, records.c.score_us)
+    best_us = None
+    for row in list(connection.execute(select(*columns).where(ranked).order_by(records.c.id))):
+        if best_us is None or row.score_us < best_us:
+            best_us = row.score_us
+            values = {"record": row.id, "team": row.team, "created": row.created, "score_us": row.score_us}
+            connection.execute(insert(milestones).values(**board.columns, setting=setting, **values))
+
+
+def condense(record: Record) -> Record:
+    """Return what a board's row needs of a record: its times, without samples, errors, kernels or anybody's code."""
+    verdict = replace(record.verdict, details={}, traceback=()) if record.verdict else None
+    timed = tuple(_condense_case(case) for case in record.cases if case.timing)
+    bare: dict[str, Any] = {"kernels": (), "stages": (), "build": None, "warnings": (), "machine": {}}
+    return replace(record, verdict=verdict, cases=timed, **bare)
+
+
+def _condense_case(case: CaseRecord) -> CaseRecord:
+    assert case.timing is not None
+    timing = replace(case.timing, spans_us=(), clocks={})
+    return replace(case, errors=(), seeds=(), seconds=None, message="", timing=timing)
+
+
+def _pool(connection: Connection, board: BoardKey, **named: str) -> Pooled | None:
+    runs = board.rows(records, **named, standing="ranked")
+    found = [decode_record(document) for document in connection.scalars(select(records.c.document).where(runs))]
+    return pool_runs(found)[0] if found else None
+
+
+def _touch(connection: Connection, board: BoardKey, record: Record) -> None:
+    """Lock a board, and let the record's setting be the one that counts if `ranking` would say so."""
+    setting = {"setting": record.setting.key, "setting_document": encode(record.setting)}
+    # Records of the suite that ranks come before others, ranked ones before others, then the newest decides.
+    rank = 2 * (record.suite == RANKING_SUITE) + record.scored
+    chosen = {**setting, "setting_rank": rank, "newest": record.id}
+    if insert_missing(connection, boards, board.columns, {**chosen, "version": 1}):
+        return
+    lock_board(connection, board)
+    newer = and_(boards.c.setting_rank == rank, boards.c.newest < record.id)
+    better = and_(board.rows(boards), or_(boards.c.setting_rank < rank, newer))
+    connection.execute(update(boards).where(better).values(**chosen))
+
+
+def _note_first(connection: Connection, board: BoardKey, name: str, record: Record) -> None:
+    values = {"record": record.id, "team": record.team}
+    if not insert_missing(connection, firsts, {**board.columns, "name": name}, values):
+        later = and_(board.rows(firsts, name=name), firsts.c.record > record.id)
+        connection.execute(update(firsts).where(later).values(**values))
+
+
+def _note_milestone(connection: Connection, board: BoardKey, record: Record) -> None:
+    """Keep a record that is faster than all before it; what finishes out of turn may make later ones none."""
+    setting = record.setting.key
+    mine = board.rows(milestones, setting=setting)
+    before = select(func.min(milestones.c.score_us)).where(mine, milestones.c.record < record.id)
+    best_us = connection.execute(before).scalar()
+    assert record.score_us is not None
+    if best_us is not None and best_us <= record.score_us:
+        return
+    passed = and_(mine, milestones.c.record > record.id, milestones.c.score_us >= record.score_us)
+    connection.execute(delete(milestones).where(passed))
+    row = {"record": record.id, "team": record.team, "created": record.created, "score_us": record.score_us}
+    connection.execute(insert(milestones).values(**board.columns, setting=setting, **row))
+
+
+def _note_unranked(connection: Connection, board: BoardKey, record: Record) -> None:
+    mine = board.rows(entries, setting=record.setting.key, team=record.team, kind=UNRANKED)
+    newest = connection.execute(select(entries.c.record).where(mine)).scalar()
+    if newest is None or newest < record.id:
+        _enter(connection, board, UNRANKED, record, first=record.id, runs=1)
+
+
+def _enter(connection: Connection, board: BoardKey, kind: str, record: Record, *, first: str, runs: int) -> None:
+    keys = {**board.columns, "setting": record.setting.key, "team": record.team, "kind": kind}
+    values = {"record": record.id, "first": first, "runs": runs, "document": encode_record(condense(record))}
+    upsert(connection, entries, keys, values)

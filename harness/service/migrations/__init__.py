@@ -1,0 +1,1 @@
+"""Alembic's folder for the service's tables."""

@@ -1,0 +1,79 @@
+"""What came of a job, stored once: its record, the boards that show it, and the end of the job, in one transaction.
+
+Nothing here believes a worker whose lease is over, nor one whose record is of something else than its job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from harness.engine.machine import describe_machine
+from harness.errors import StoreError
+from harness.service.entries import add_record, is_disqualified
+from harness.service.job import Job, Lease
+from harness.service.queue import close_job
+from harness.store.ids import utc_now
+from harness.store.record import Record, VerdictRecord
+from harness.store.rows import insert_finished
+from harness.toolchain import EVALUATOR_VERSION, installed_versions
+
+DISQUALIFIED = "disqualified"
+"""The standing, in the table of records, of what organisers have ruled out."""
+
+
+def conclude(connection: Connection, lease: Lease, record: Record, now_s: float) -> bool:
+    """Store a job's record and end the job. False: the lease holds no more, so that nothing was stored.
+
+    Raises:
+        StoreError: the record is not of this job.
+    """
+    _check_identity(lease.job, record)
+    if not close_job(connection, lease, record.kind, now_s):
+        return False
+    store_record(connection, record)
+    return True
+
+
+def store_record(connection: Connection, record: Record) -> None:
+    """Store a finished record, and take it in on its board."""
+    insert_finished(connection, record, standing=DISQUALIFIED if is_disqualified(connection, record) else None)
+    add_record(connection, record)
+
+
+def fault_record(job: Job, reason: str, message: str) -> Record:
+    """Return the record of a job that our own faults ended: it counts against nobody."""
+    verdict = VerdictRecord("HARNESS_ERROR", "service", reason=reason, message=message)
+    return Record(
+        id=job.id,
+        state="finished",
+        created=job.created,
+        finished=utc_now(),
+        team=job.team,
+        problem=job.problem,
+        problem_version=job.problem_version,
+        division=job.division,
+        season=job.season,
+        target=job.target,
+        source_sha256=job.source_sha256,
+        normalised_source_sha256="",
+        evaluator_version=EVALUATOR_VERSION,
+        toolchain=installed_versions(),
+        machine=describe_machine(),
+        sandbox_level="none",
+        verdict=verdict,
+        suite=job.suite,
+    )
+
+
+def of_job(record: Record, job: Job) -> Record:
+    """Return an evaluation's record under the name of its job."""
+    return replace(record, id=job.id, created=job.created)
+
+
+def _check_identity(job: Job, record: Record) -> None:
+    names = ("id", "team", "problem", "target", "division", "season", "suite", "source_sha256")
+    differing = [name for name in names if getattr(job, name) != getattr(record, name)]
+    if differing:
+        raise StoreError(f"the record of job {job.id} is of another {differing[0]}: it is not stored")

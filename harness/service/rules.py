@@ -1,0 +1,136 @@
+"""The season that a server runs: shapes.yaml and the problems as they are on disk now, and what organisers changed.
+
+Files are looked at again when they have changed, so that a server need not be started again for a new deadline.
+Organisers may also move a season's times from afar; what they set last is in the log of acts, and wins over the file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from harness.errors import UsageError
+from harness.service.acts import log_act, newest_act
+from harness.spec import Problem, Season, find_problem, load_season
+from harness.target import Target, load_target
+
+BEFORE, OPEN, CLOSED = "before", "open", "closed"
+CHANGEABLE = ("opens", "closes", "code_visible")
+LOOK_AGAIN_S = 1.0
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A season and its problems, at one moment."""
+
+    season: Season
+    problems: Mapping[str, Problem]
+
+    @property
+    def targets(self) -> dict[str, Target]:
+        """The GPUs that the season ranks, by name."""
+        return {name: load_target(name) for name in self.season.targets}
+
+    def phase(self, now_s: float) -> str:
+        """Say whether the season is to come, open or over."""
+        if self.season.opens is not None and now_s < moment_s(self.season.opens):
+            return BEFORE
+        return CLOSED if self.season.closes is not None and now_s >= moment_s(self.season.closes) else OPEN
+
+    def shows_code(self, now_s: float) -> bool:
+        """Say whether everybody may see submissions' code now."""
+        when = self.season.code_visible
+        return when == "at_once" or (when == "after_close" and self.phase(now_s) == CLOSED)
+
+
+class RulesFile:
+    """The rules of a repository, read again when a file of theirs has changed."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._stamp: tuple[Any, ...] = ()
+        self._looked_s = -LOOK_AGAIN_S
+        self._rules: Rules | None = None
+
+    def current(self, connection: Connection) -> Rules:
+        """Return the rules of now, with what organisers have changed.
+
+        Raises:
+            SpecError: a file is at fault.
+        """
+        rules = self._load()
+        act = newest_act(connection, "season", rules.season.name)
+        changes = {name: act.details[name] for name in CHANGEABLE if name in act.details} if act else {}
+        return Rules(_changed(rules.season, changes), rules.problems) if changes else rules
+
+    def _load(self) -> Rules:
+        if self._rules is None or time.monotonic() - self._looked_s >= LOOK_AGAIN_S:
+            self._looked_s = time.monotonic()
+            stamp = self._look()
+            if self._rules is None or stamp != self._stamp:
+                season = load_season(self._root)
+                self._rules = Rules(season, {name: find_problem(self._root, name) for name in season.problems})
+                self._stamp = stamp
+        return self._rules
+
+    def _look(self) -> tuple[Any, ...]:
+        paths = [self._root / "shapes.yaml", *sorted((self._root / "problems").glob("*/*"))]
+        return tuple((str(path), path.stat().st_mtime_ns) for path in paths if path.is_file())
+
+
+def change_season(
+    connection: Connection, season: Season, changes: Mapping[str, str | None], actor: str, reason: str, now_s: float
+) -> None:
+    """Change a season's times, or when its code becomes visible, from now on.
+
+    Args:
+        connection: a writing one.
+        season: as it is now, with earlier changes.
+        changes: of `CHANGEABLE`; times in ISO 8601, None for never.
+        actor: who.
+        reason: why, for everybody to read.
+        now_s: the time.
+
+    Raises:
+        UsageError: a value is not of the form, or the season would close before it opens.
+    """
+    changed = _changed(season, changes)
+    if changed.opens is not None and changed.closes is not None and moment_s(changed.closes) <= moment_s(changed.opens):
+        raise UsageError("the season would close before it opens")
+    details = {name: _told(getattr(changed, name)) for name in CHANGEABLE}
+    log_act(connection, actor, "season", season.name, reason, now_s=now_s, details=details)
+
+
+def moment_s(moment: datetime) -> float:
+    """Return a moment in seconds since 1970; one without a time zone is in UTC."""
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def _told(value: datetime | str | None) -> str | None:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _changed(season: Season, changes: Mapping[str, str | None]) -> Season:
+    update: dict[str, Any] = {}
+    for name, value in changes.items():
+        if name == "code_visible":
+            if value not in ("never", "after_close", "at_once"):
+                raise UsageError(f"code is visible never, after_close or at_once, not {value!r}")
+            update[name] = value
+        elif name in CHANGEABLE:
+            update[name] = None if value is None else _parse_moment(value)
+    return season.model_copy(update=update)
+
+
+def _parse_moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        raise UsageError(f"{text[:40]!r} is not a time: write 2027-01-31T18:00Z") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)

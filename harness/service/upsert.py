@@ -1,0 +1,27 @@
+"""Insert or update in one statement, which both databases spell alike and SQLAlchemy has in two places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Table
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+
+def upsert(connection: Connection, table: Table, keys: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Give the row with these primary keys these values, making it if it is not there."""
+    statement = _insert(connection, table).values(**keys, **values)
+    connection.execute(statement.on_conflict_do_update(index_elements=list(keys), set_=dict(values)))
+
+
+def insert_missing(connection: Connection, table: Table, keys: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Insert a row unless one with these keys is there; return whether it was inserted."""
+    statement = _insert(connection, table).values(**keys, **values)
+    return connection.execute(statement.on_conflict_do_nothing(index_elements=list(keys))).rowcount == 1
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    # Typed as Any: the two statements share their methods and no base class that has them.
+    return (postgresql_insert if connection.dialect.name == "postgresql" else sqlite_insert)(table)
