@@ -132,7 +132,8 @@ class Device:
 def find_uuid() -> str:
     """Return the name of GPU 0 that is its own in every process: its UUID, or that of a slice of it."""
     check(cuda.cuInit(0), "cuInit")
-    uuid = check(cuda.cuDeviceGetUuid_v2(check(cuda.cuDeviceGet(0), "cuDeviceGet")), "cuDeviceGetUuid")
+    ask = getattr(cuda, "cuDeviceGetUuid_v2", None) or cuda.cuDeviceGetUuid  # bindings of CUDA 12 have both
+    uuid = check(ask(check(cuda.cuDeviceGet(0), "cuDeviceGet")), "cuDeviceGetUuid")
     return bytes(uuid.bytes)[:16].hex()
 
 
