@@ -2,10 +2,12 @@
 
 A folder: `manifest.json`, `plans/<shape>.json`, `kernels/<key>.{ttir,cubin,json}`, `sources/<sha256>.py`. It may come
 from another machine, so every file in it is hostile: `files` reads it, within bounds; `manifest` says what there is;
-`storing` puts it together. Only the parent process writes artifacts. Standard library only: GPU machines load them too.
+`storing` puts it together; `program` says which artifacts are the same program. Only the parent process writes
+artifacts. Standard library only: GPU machines load them too.
 """
 
 from harness.artifact.manifest import BuildCost, Manifest
+from harness.artifact.program import identify_program
 from harness.artifact.storing import (
     MAX_SOURCE_BYTES,
     Artifact,
@@ -22,6 +24,7 @@ __all__ = [
     "Kernel",
     "Manifest",
     "artifact_key",
+    "identify_program",
     "load_artifact",
     "save_artifact",
 ]

@@ -88,12 +88,3 @@ def _sections(cubin: bytes) -> dict[str, bytes]:
         return {section.name: section.data() for section in ELFFile(io.BytesIO(cubin)).iter_sections()}
     except (ELFError, AttributeError, struct.error, UnicodeDecodeError, ValueError, OverflowError, MemoryError):
         raise ArtifactError("cubin: not an ELF file that can be read") from None
-
-
-def read_code(cubin: bytes) -> tuple[bytes, ...]:
-    """Return the machine code of a cubin, function by function without their names, sorted.
-
-    Raises:
-        ArtifactError: it is not an ELF file.
-    """
-    return tuple(sorted(content for name, content in _sections(cubin).items() if name.startswith(".text")))

@@ -1,7 +1,8 @@
 """Runs of one program, taken together: a team that submits the same program again adds samples, and no second chance.
 
-One program is one normalised source in one setting: comments and layout make no other. Its samples of all runs are
-pooled, case by case, and the score is made anew from them. So the luckiest of many runs is worth nothing. Pure.
+One program is what a GPU is made to do, in one setting: names, comments and unused code make no other
+(`artifact.program`). Its samples of all runs are pooled, case by case, and the score is made anew from them. So the
+luckiest of many runs is worth nothing. Pure.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Pooled:
     @property
     def program(self) -> str:
         """What makes it the same program as another team's."""
-        return self.record.normalised_source_sha256
+        return self.record.program
 
     @property
     def score_us(self) -> float:
@@ -44,7 +45,7 @@ def pool_runs(records: Iterable[Record]) -> list[Pooled]:
     """Return every program of some scored records of one setting, by the age of its first run."""
     programs: dict[tuple[str, str], list[Record]] = {}
     for record in sorted(records, key=lambda record: record.id):
-        programs.setdefault((record.team, record.normalised_source_sha256), []).append(record)
+        programs.setdefault((record.team, record.program), []).append(record)
     return [Pooled(_pool(runs), len(runs), runs[0].id) for runs in programs.values()]
 
 

@@ -23,7 +23,7 @@ class Entry:
         place: 1 for the leader; tied entries share the place of their group's leader.
         tied: another entry has the same place.
         gap_to_leader, gap_to_above: how much slower, 0.05 for five per cent; None for the leader.
-        same_source_as: the team that submitted the same source (but for comments and layout) before, if any.
+        same_source_as: the team that submitted the same program (`Record.program`), or its source, before, if any.
         runs: how many runs its times come from.
     """
 
@@ -198,7 +198,7 @@ def _place(best: Sequence[Pooled], noise: float, first_teams: dict[str, str]) ->
             gap_to_leader=pooled.score_us / scores_us[0] - 1 if i else None,
             # A twin may stand above one that was measured a trace faster.
             gap_to_above=max(0.0, pooled.score_us / scores_us[i - 1] - 1) if i else None,
-            same_source_as=_other(first_teams[pooled.program], pooled.record.team),
+            same_source_as=_find_earlier(pooled.record, first_teams),
             runs=pooled.runs,
         )
         for i, (place, pooled) in enumerate(listed)
@@ -240,12 +240,15 @@ def _why_unranked(record: Record) -> str:
 def _first_teams(shown: Sequence[Record]) -> dict[str, str]:
     first: dict[str, str] = {}
     for record in shown:
+        first.setdefault(record.program, record.team)
         first.setdefault(record.normalised_source_sha256, record.team)
     return first
 
 
-def _other(team: str, than: str) -> str | None:
-    return team if team != than else None
+def _find_earlier(record: Record, first_teams: dict[str, str]) -> str | None:
+    """Return the other team that had a record's program first, or else its source: of another setting, say."""
+    names = filter(None, (record.program, record.normalised_source_sha256))
+    return next((first_teams[name] for name in names if first_teams[name] != record.team), None)
 
 
 def _score_us(record: Record) -> float:

@@ -169,6 +169,7 @@ def made_with(record: Record) -> list[tuple[str, str]]:
         ("finished", f"{moment(record.finished)} UTC" if record.finished else ""),
         ("source", record.source_sha256[:16]),
         ("artifact", (record.artifact_key or "")[:16]),
+        ("program", record.program_sha256[:16]),
     ]
     return [(name, value) for name, value in pairs if value]
 

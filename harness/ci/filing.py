@@ -27,6 +27,7 @@ from harness.verdict import Kind
 
 MAX_RECORD_BYTES = MAX_REPORT_BYTES
 _ID = re.compile(r"[0-9a-z]{14}")
+_HASH = re.compile(r"[0-9a-f]{64}")
 _MOMENT = re.compile(r"20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\dZ")
 
 
@@ -80,6 +81,8 @@ def _expect_merged(record: Record, merged: Sequence[Check], root: Path) -> Recor
     stated = (record.source_sha256, record.problem_version, record.season, record.evaluator_version)
     if stated != (submission.sha256, problem.version, season.name, EVALUATOR_VERSION):
         raise ReportError(f"record {record.id} is of another source, problem version, season or evaluator")
+    if record.program_sha256 and not _HASH.fullmatch(record.program_sha256):
+        raise ReportError(f"record {record.id} names no program")
     if record.state != "finished" or record.verdict is None or not _has_moments(record):
         raise ReportError(f"record {record.id} is not finished")
     return record
@@ -112,8 +115,9 @@ def _moment(text: str) -> datetime:
 
 
 def _same(one: Record, other: Record) -> bool:
-    return (one.team, one.problem, one.target, one.source_sha256) == (
-        other.team, other.problem, other.target, other.source_sha256,
+    """Whether two records are of one submission, built to one program: what their machines say apart must agree."""
+    return (one.team, one.problem, one.target, one.source_sha256, one.program_sha256) == (
+        other.team, other.problem, other.target, other.source_sha256, other.program_sha256,
     )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """The same work under two names: submissions of a season that share a source, or machine code.
 
 For organisers: no verdict comes from here. Sources are compared without comments, docstrings and layout, machine code
-without the names of functions, so that neither reformatting nor renaming hides a copy. First is who was recorded first.
-What equals a starter is told as that: it is everybody's.
+without the names of functions, so that neither reformatting nor renaming hides a copy. Where an artifact is here no
+more, its record's program still tells (`artifact.program`). First is who was recorded first. What equals a starter is
+told as that: it is everybody's.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.artifact import load_artifact
-from harness.assemble.cubin import read_code
+from harness.artifact.cubin import read_code
 from harness.engine.workspace import Workspace
 from harness.errors import ArtifactError, HarnessError
 from harness.store import Record
@@ -66,8 +67,7 @@ def find_copies(
     for record in ordered:
         if record.normalised_source_sha256:
             groups[SOURCE, record.normalised_source_sha256].append(record)
-        code = code_of(record)
-        if code is not None:
+        for code in filter(None, (code_of(record), record.program_sha256)):
             groups[CODE, record.problem, record.target, code].append(record)
     found: dict[tuple[str, ...], Copies] = {}
     for key, members in groups.items():

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from harness.artifact import identify_program
 from harness.engine.baselines import Baselines, add_speedups
 from harness.engine.build import Built
 from harness.engine.checking import CaseResult
@@ -92,10 +93,21 @@ def close_record(record: Record, request: BuildRequest, evaluation: Evaluation) 
     return replace(
         record,
         artifact_key=artifact.manifest.key,
+        program_sha256=identify_program(artifact),
         warnings=artifact.manifest.warnings,
         build=report_build(artifact, request.season.budgets.compile_cpu_s),
         kernels=report_kernels(artifact, request.target, evaluation.built.cached),
     )
+
+
+def close_replayed(checked: Record, request: BuildRequest, evaluation: Evaluation) -> Record:
+    """Return the record of a build with what its replay on a GPU gave, which came later and perhaps elsewhere."""
+    assert evaluation.verdict is not None
+    assert evaluation.replay is not None
+    verdict, stages = report_verdict(evaluation.verdict), (*checked.stages, *evaluation.stages)
+    record = replace(checked, finished=utc_now(), verdict=verdict, stages=stages)
+    record = add_speedups(add_replay(record, evaluation.replay), evaluation.baselines)
+    return _add_standing(record, request, evaluation)
 
 
 def _add_standing(record: Record, request: BuildRequest, evaluation: Evaluation) -> Record:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.artifact import Artifact, load_artifact
+from harness.artifact import Artifact, identify_program, load_artifact
 from harness.case import Case, load_cases, select_cases
 from harness.engine.build import check_built
 from harness.engine.gpu import add_replay
@@ -171,6 +171,7 @@ def describe_artifact(artifact: Artifact, season: Season, target: Target) -> Rec
         machine=describe_machine(),
         sandbox_level="none",
         artifact_key=manifest.key,
+        program_sha256=identify_program(artifact),
         warnings=manifest.warnings,
         build=report_build(artifact, season.budgets.compile_cpu_s),
         kernels=report_kernels(artifact, target, frozenset(artifact.kernels)),

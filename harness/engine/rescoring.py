@@ -49,13 +49,16 @@ def choose_records(records: Iterable[Record], target: str, *, again: bool) -> li
     newest: dict[tuple[str, ...], Record] = {}
     scored = set()
     for record in sorted(records, key=lambda record: record.id):
-        program = (record.problem, record.division, record.suite, record.team, record.normalised_source_sha256)
+        board = (record.problem, record.division, record.suite, record.team)
         if record.target == target and record.accepted and record.artifact_key is not None:
-            newest[program] = record
+            newest[(*board, record.program)] = record
             if record.scored and record.evaluator_version == EVALUATOR_VERSION:
-                scored.add((*program, record.problem_version))
-    chosen = (r for key, r in newest.items() if again or (*key, r.problem_version) not in scored)
-    return sorted(chosen, key=lambda record: record.id)
+                # A record from before `program_sha256` has its program by the name of its source.
+                names = (record.program, record.normalised_source_sha256)
+                scored |= {(*board, name, record.problem_version) for name in names}
+    chosen = {key: r for key, r in newest.items() if again or (*key, r.problem_version) not in scored}
+    by_artifact = {(*key[:-1], record.artifact_key): record for key, record in chosen.items()}
+    return sorted(by_artifact.values(), key=lambda record: record.id)
 
 
 def rescore(

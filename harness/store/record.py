@@ -210,8 +210,9 @@ class Record:
         state: "submitted" (being evaluated), "finished", or "interrupted" (its process died first).
         created, finished: UTC in ISO 8601, from `ids.utc_now`.
         division: "closed" (Helion only) or "open".
-        normalised_source_sha256: of all files, Python without comments and layout: runs of one program, and copies.
+        normalised_source_sha256: of all files, Python without comments and layout: tells copies.
         artifact_key: the build's artifact, None if nothing was built.
+        program_sha256: of what it has a GPU do (`artifact.program`), "" if nothing was built and in old records.
         ranked: whether it may be ranked; otherwise `unranked_reason` says why not.
         suite: which of the problem's suites was evaluated.
         score_us: geometric mean of the benchmark medians, None if nothing was timed.
@@ -244,6 +245,12 @@ class Record:
     score_us: float | None = None
     warnings: tuple[str, ...] = ()
     suite: str = RANKING_SUITE
+    program_sha256: str = ""
+
+    @property
+    def program(self) -> str:
+        """What names the record's program: of an older record, or where nothing was built, its source."""
+        return self.program_sha256 or self.normalised_source_sha256
 
     @property
     def kind(self) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from harness import __version__
 from harness.errors import StoreError
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest revision in `migrations/versions`; a test compares them."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -39,6 +39,7 @@ records = Table(
     Column("score_us", Float),
     Column("source_sha256", String(64), nullable=False),
     Column("normalised_source_sha256", String(64), nullable=False),
+    Column("program", String(64), nullable=False),
     Column("artifact_key", String(128)),
     Column("owner_pid", Integer, nullable=False),
     Column("owner_host", String(255), nullable=False),

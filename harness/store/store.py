@@ -211,6 +211,7 @@ def _columns(record: Record) -> dict[str, Any]:
     sources = ("source_sha256", "normalised_source_sha256")
     return {
         **{name: document[name] for name in copied + sources},
+        "program": record.program,
         "score_us": _column_number(record.score_us),
         "setting": record.setting.key,
         "verdict": record.verdict.kind if record.verdict else None,
@@ -257,9 +258,9 @@ def _equal(**values: str | None) -> list[ColumnElement[bool]]:
 def _runs_of_fastest_programs(board: list[ColumnElement[bool]]) -> Select[tuple[str]]:
     """Select every run of each team's fastest programs, by their luckiest runs: a board pools and compares them."""
     ranked = [*board, records.c.standing == "ranked"]
-    program = (records.c.setting, records.c.team, records.c.normalised_source_sha256)
+    program = (records.c.setting, records.c.team, records.c.program)
     best = select(*program, func.min(records.c.score_us).label("best_us")).where(*ranked).group_by(*program).subquery()
-    order = (best.c.best_us, best.c.normalised_source_sha256)
+    order = (best.c.best_us, best.c.program)
     place = func.row_number().over(partition_by=(best.c.setting, best.c.team), order_by=order)
     placed = select(best, place.label("place")).subquery()
     same = and_(*(column == placed.c[column.name] for column in program))

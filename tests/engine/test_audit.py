@@ -84,6 +84,14 @@ def test_source_and_code_of_the_same_teams_are_told_once():
     assert find_copies([first, replace(first, id="2")], lambda record: "code", frozenset()) == ()
 
 
+def test_a_program_is_told_though_no_artifact_is_left():
+    records = [checked(team, minute, program_sha256="a" * 64) for minute, team in enumerate(("acme", "bolt"))]
+    (copies,) = find_copies(records, lambda record: None, frozenset())
+    assert (copies.shared, [entry.team for entry in copies.entries]) == ((CODE,), ["acme", "bolt"])
+    elsewhere = replace(records[1], target="h200")
+    assert find_copies([records[0], elsewhere], lambda record: None, frozenset()) == ()
+
+
 def test_the_command_over_a_season(season):
     result = season.run("audit")
     assert result.returncode == 1, result.stderr

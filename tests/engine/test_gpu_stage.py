@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness import toolchain
-from harness.artifact import load_artifact
+from harness.artifact import identify_program, load_artifact
 from harness.board import rank
 from harness.case import load_cases
 from harness.engine import rescoring
@@ -262,6 +262,7 @@ def test_a_stored_artifact_is_replayed_by_todays_evaluator(
             describe_artifact(artifact, asked.season, asked.target),
             evaluator_version="0",
             normalised_source_sha256="ab" * 32,
+            program_sha256="",  # as records were then
             sandbox_level=best_level().level.value,
             verdict=VerdictRecord("CHECKED", "judge"),
         )
@@ -281,6 +282,7 @@ def test_a_stored_artifact_is_replayed_by_todays_evaluator(
         assert len(choose_records(store.records(), "h200", again=True)) == 2
     assert (one.new.kind, one.new.ranked, one.new.unranked_reason) == ("PASSED", True, None)
     assert one.new.normalised_source_sha256 == old.normalised_source_sha256
+    assert one.new.program_sha256 == identify_program(artifact)
     assert [entry.record.id for entry in board.entries] == [one.new.id]
     assert two.new is None
     assert two.why_not.endswith("submit again")

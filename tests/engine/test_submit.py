@@ -32,6 +32,10 @@ def test_the_starter_is_checked_and_the_second_time_reuses_the_build(workspace):
     other = workspace.submit(None, "--target", "h200", code=0)
     assert other["artifact_key"] != record["artifact_key"]
     assert other["verdict"]["kind"] == "CHECKED"
+    programs = [
+        json.loads(workspace.run("show", r["id"], "--json").stdout)["program_sha256"] for r in (record, again, other)
+    ]
+    assert programs[0] == programs[1] == record["program_sha256"] != programs[2]
 
     board = json.loads(workspace.run("board", "scale", "--json").stdout)
     assert board["ranked"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 
 import pytest
@@ -14,7 +15,7 @@ from harness.errors import StoreError, UsageError
 from harness.store import open_store
 from harness.store.failures import explain
 from harness.store.schema import HEAD, MIGRATIONS, metadata
-from tests.store.samples import submitted
+from tests.store.samples import passed, submitted
 
 
 def test_head_is_the_newest_migration():
@@ -27,6 +28,25 @@ def test_migrations_make_the_tables_that_the_code_uses(tmp_path):
     store = open_store(tmp_path / "board.db")
     with store._database.read() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_an_older_database_is_brought_to_this_form_with_its_records(tmp_path):
+    """Records from before programs were named by what a GPU executes are pooled by their source, as they were."""
+    path = tmp_path / "board.db"
+    runs = [passed("acme", 10.0 + n, n, normalised_source_sha256="aa" * 32) for n in range(3)]
+    with open_store(path) as store:
+        for run in runs:
+            store.submit(dataclasses.replace(run, state="submitted", verdict=None, finished=None))
+            store.finish(run)
+    with sqlite3.connect(path) as connection:
+        connection.execute("alter table records drop column program")
+        connection.execute("update records set document = json_remove(document, '$.program_sha256')")
+        connection.execute("update alembic_version set version_num='0001'")
+    with open_store(path) as store:
+        assert store.board("chunk_fwd_h", "b200", "closed") == runs
+        assert {record.program for record in store.records()} == {"aa" * 32}
+        with store._database.read() as connection:
+            assert compare_metadata(MigrationContext.configure(connection), metadata) == []
 
 
 def test_opening_again_keeps_everything(tmp_path):

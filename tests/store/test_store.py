@@ -126,7 +126,7 @@ def test_a_board_stays_fast_among_many_records(store):
     rows = [
         row
         | {"id": new_record_id(START_S + i), "team": f"team{i % 50}", "problem": f"problem{i % 10}"}
-        | {"normalised_source_sha256": f"{i:064}"}
+        | {"program": f"{i:064}"}
         for i in range(1, 5_001)
     ]
     with store._database.write() as connection:
