@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from harness.errors import SubmissionError, UsageError
+from harness.spec.team import describe_letters
 
 MAIN = "submission.py"
 MAX_FILE_BYTES = 1 << 20
@@ -104,8 +105,10 @@ def check_team_name(team: str) -> str:
     """
     if not _TEAM.fullmatch(team):
         shown = unicodedata.normalize("NFKC", team).encode("ascii", "backslashreplace").decode()
+        odd = describe_letters(team)
         raise UsageError(
             f"team name {shown!r} is not valid: use 1 to 39 of a-z, 0-9, - and _, beginning with a letter or digit"
+            + (f"; it has {odd}" if odd else "")
         )
     return team
 

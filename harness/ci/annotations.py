@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.ci.change import Fault
+from harness.ci.paths import shown
 from harness.ci.report import Report
 from harness.store import Record
 from harness.submission import MAIN
@@ -18,7 +19,7 @@ MAX_MARKS = 50
 
 @dataclass(frozen=True)
 class Mark:
-    """A message on a line of a file; on the first one where none is to blame."""
+    """A message on a line of a file; on the first one where none is to blame, and on none without a path."""
 
     path: str
     line: int
@@ -46,7 +47,9 @@ def list_marks(report: Report) -> tuple[Mark, ...]:
 
 
 def _fault_mark(fault: Fault) -> Mark:
-    return Mark(fault.path, 1, "not taken", fault.message)
+    """Put a fault on its file; one of a folder names that, and stands on a file in it."""
+    named = "" if fault.file == fault.path else f"{shown(fault.path)}: "
+    return Mark(fault.file, 1, "not taken", f"{named}{fault.message}")
 
 
 def _place(record: Record) -> int:

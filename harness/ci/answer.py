@@ -8,6 +8,7 @@ the verdicts, is shown escaped; an author who forges them gains a green tick tha
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,16 +21,16 @@ from harness.ci.examine import Proposal, examine
 from harness.ci.gate import list_checks
 from harness.ci.github import GitHub, GitHubError, NotFoundError
 from harness.ci.markdown import code, plain_headline, render_markdown
-from harness.ci.paths import shown
-from harness.ci.people import find_author
-from harness.ci.report import MAX_REPORT_BYTES, Report, ReportError, parse_report
+from harness.ci.paths import CONTENT_FAULTS, shown
+from harness.ci.people import NOBODY, Held, find_author
+from harness.ci.report import MAX_FAULTS, MAX_REPORT_BYTES, REPORT, Report, ReportError, parse_report
 from harness.text import clean
 
 CHECK = "submission report"
 MARKER = "<!-- helion-harness: submission report -->"
 BOT = "github-actions[bot]"
 ARTIFACT = "report"
-MEMBER = "report.json"
+GATES_FOLDER = ".github/"
 MAX_TITLE = 200
 MAX_MESSAGE = 4000
 
@@ -55,7 +56,9 @@ class Answer:
     comment: bool = True
 
 
-def make_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, root: Path) -> Answer:
+def make_answer(
+    api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, root: Path, held: Held = NOBODY
+) -> Answer:
     """Return the answer to a pull request.
 
     Args:
@@ -63,10 +66,11 @@ def make_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, ro
         run: the gate's run, finished.
         pull_request: the one that it was for.
         root: a checkout of the default branch.
+        held: the names of teams that have records, and who holds them.
     """
     author = find_author(root, pull_request.author, run.owner)
     try:
-        proposal = examine(ApiCommits(api, pull_request), root, author)
+        proposal = examine(ApiCommits(api, pull_request), root, author, held)
     except NotFoundError:
         raise
     except GitHubError as error:  # more than can be listed, say: what cannot be looked at is not taken
@@ -74,7 +78,7 @@ def make_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, ro
     if proposal == Proposal():
         return replace(_answer(run, Report(pull_request.head)), comment=False)
     if proposal.faults:
-        return _answer(run, Report(pull_request.head, removed=proposal.removed, faults=proposal.faults))
+        return _answer(run, _report_faults(api, run, proposal))
     try:
         report = _expect_about(read_report(api, run), run, proposal, root)
         return _answer(run, report)
@@ -102,7 +106,7 @@ def read_report(api: GitHub, run: FinishedRun) -> Report:
         content = api.download(f"actions/artifacts/{max(found)}/zip", MAX_REPORT_BYTES)
     except GitHubError as error:
         raise ReportError(str(error)) from None
-    return parse_report(read_only_member(content, MEMBER, MAX_REPORT_BYTES))
+    return parse_report(read_only_member(content, REPORT, MAX_REPORT_BYTES))
 
 
 def post_answer(api: GitHub, run: FinishedRun, pull_request: OpenPullRequest, answer: Answer, bot: str = BOT) -> None:
@@ -154,6 +158,19 @@ def _annotation(mark: Mark) -> dict[str, Any]:
     }
 
 
+def _report_faults(api: GitHub, run: FinishedRun, proposal: Proposal) -> Report:
+    """Return the faults of a proposal, and with them what the gate has found inside of files: all is told at once.
+
+    A gate that the pull request itself has changed is not asked, and one that tells nothing takes nothing back.
+    """
+    faults = proposal.faults
+    if not any(fault.path.startswith(GATES_FOLDER) for fault in faults):
+        with contextlib.suppress(ReportError):
+            report = read_report(api, run)
+            faults += tuple(f for f in report.faults if report.head == run.head and f.reason in CONTENT_FAULTS)
+    return Report(run.head, removed=proposal.removed, faults=faults[:MAX_FAULTS], standing=proposal.standing)
+
+
 def _expect_about(report: Report, run: FinishedRun, proposal: Proposal, root: Path) -> Report:
     """Hold a report against what the API says that the pull request is; it is not asked what it removes."""
     if report.head != run.head:
@@ -161,7 +178,8 @@ def _expect_about(report: Report, run: FinishedRun, proposal: Proposal, root: Pa
     expected = list_checks(root, proposal.entries)
     if not report.faults and set(report.checks) != set(expected):
         raise ReportError("it is about other submissions or targets than the pull request's; update the branch")
-    return replace(report, checks=() if report.faults else expected, removed=proposal.removed)
+    checks = () if report.faults else expected
+    return replace(report, checks=checks, removed=proposal.removed, standing=proposal.standing)
 
 
 def _answer(run: FinishedRun, report: Report) -> Answer:

@@ -6,7 +6,8 @@ answer is written, so that both hold the same rules against it. Every name and c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 SUBMISSIONS = "submissions"
@@ -54,11 +55,28 @@ class Fault:
         reason: a code for machines.
         path: the file or folder at fault.
         message: what is wrong and what to do.
+        file: the file to show it at, for an annotation needs one; "" for what is of no file.
     """
 
     reason: str
     path: str
     message: str
+    file: str = ""
+
+    def shown_at(self, paths: Sequence[str]) -> Fault:
+        """Return this with the file to show it at: its own, or the first of its folder or of one further up.
+
+        Args:
+            paths: the files that the pull request changes, the best to show first.
+        """
+        if not self.path or self.path in paths:
+            return replace(self, file=self.path)
+        folder = self.path
+        while folder:
+            if file := next((path for path in paths if path.startswith(f"{folder}/")), None):
+                return replace(self, file=file)
+            folder = folder.rpartition("/")[0]
+        return self
 
 
 class Commits(Protocol):

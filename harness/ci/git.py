@@ -10,7 +10,7 @@ import base64
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,6 +90,31 @@ def open_commits(root: Path, base: str, head: str, token: str | None = None) -> 
     return GitCommits(root, starts[0], head)
 
 
+def expect_checkout(root: Path, sha: str, paths: Sequence[str]) -> None:
+    """Hold a checkout against the commit that it has to be of.
+
+    Args:
+        root: the checkout.
+        sha: full hash of the commit.
+        paths: what must lie there as it is in the commit, from the root.
+
+    Raises:
+        UsageError: it is of another commit, or something in these paths is not as it was committed.
+    """
+    here = run_git(root, "rev-parse", "HEAD").decode().strip()
+    if here != sha:
+        raise UsageError(
+            f"this checkout is at {here[:12]} and not at the base, {sha[:12]}, whose season and problems count: "
+            f"`git checkout --detach {sha}` first"
+        )
+    states = [*_split(run_git(root, "status", "--porcelain", "-z", "--no-renames", "--", *paths))]
+    if states:
+        raise UsageError(
+            f"this checkout is not as the base was committed ({states[0][3:]}{', and more' if states[1:] else ''}): "
+            "make a fresh one for each pull request, `git worktree add --detach FOLDER BASE`"
+        )
+
+
 def has_commit(root: Path, sha: str) -> bool:
     """Tell whether a commit is here."""
     try:
@@ -107,6 +132,20 @@ def fetch(root: Path, ref: str, token: str | None = None) -> None:
     """
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance")
     run_git(root, "-c", "fetch.fsckObjects=true", "fetch", *options, "origin", ref, environment=credentials(token))
+
+
+def fetch_branch(root: Path, branch: str, token: str | None = None) -> str | None:
+    """Fetch a branch of `origin` and return its last commit, None if there is no such branch.
+
+    Raises:
+        GitError: `origin` cannot be reached.
+    """
+    listed = run_git(root, "ls-remote", "origin", f"refs/heads/{branch}", environment=credentials(token)).split()
+    if not listed:
+        return None
+    sha = listed[0].decode()
+    fetch(root, sha, token)
+    return sha
 
 
 def credentials(token: str | None) -> dict[str, str]:

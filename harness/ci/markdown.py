@@ -41,6 +41,9 @@ def render_markdown(report: Report) -> str:
     parts = [headline(report)]
     if report.faults:
         parts.append(_render_faults(report.faults))
+    if report.standing:
+        known = "In the base already, and left alone; it does not count against this pull request:"
+        parts.append(f"{known}\n\n{_render_faults(report.standing)}")
     if report.removed:
         parts.append("Removed: " + ", ".join(code(shown(path)) for path in report.removed))
     if report.checks and not report.faults:

@@ -7,16 +7,19 @@ allowed is refused, and refused names are shown escaped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from harness.ci.change import EXECUTABLE, LINK, REGULAR, SUBMISSIONS, SUBMODULE, Change, Fault, File
 from harness.errors import UsageError
-from harness.spec.team import MAX_TEAM_FILE_BYTES, TEAM_FILE
+from harness.spec.team import MAX_TEAM_FILE_BYTES, TEAM_FILE, describe_letters
 from harness.submission import MAIN, MAX_FILE_BYTES, MAX_FILES, MAX_FOLDER_BYTES, MAX_MAIN_BYTES, check_team_name
 
 MAX_PATH_CHARACTERS = 200
 MAX_DEPTH = 8
 TEAM_FILES = (TEAM_FILE, "README.md")
+CONTENT_FAULTS = ("binary", "not_utf8")
+"""What only the gate can tell, which alone reads what is in files."""
+
 MADE = ("__pycache__", "artifacts", "node_modules")
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(?<!\.)")
@@ -41,11 +44,18 @@ def check_path(change: Change) -> Fault | None:
     if any(part in MADE or part.startswith(".harness") for part in parts):
         return Fault("made_file", change.path, "what a run leaves behind does not belong in a submission: remove it")
     if not all(_NAME.fullmatch(part) for part in parts):
-        message = (
-            "names are made of a-z, A-Z, 0-9, _, -, + and dots within, and begin with a letter, a digit or _: rename it"
-        )
-        return Fault("bad_name", change.path, message)
+        return Fault("bad_name", change.path, _explain_name(parts))
     return _check_place(parts, change.path)
+
+
+def _explain_name(parts: Sequence[str]) -> str:
+    """Say how names are made, and which letter of a path's is of another script: eyes cannot tell it."""
+    rule = "names are made of a-z, A-Z, 0-9, _, -, + and dots within, and begin with a letter, a digit or _: rename it"
+    whose = {1: "the team's name", len(parts) - 1: "the file's name"}
+    for depth, part in enumerate(parts):
+        if odd := describe_letters(part):
+            return f"{whose.get(depth, 'a name')} has {odd}; {rule}"
+    return rule
 
 
 def _check_place(parts: Sequence[str], path: str) -> Fault | None:
@@ -71,15 +81,16 @@ def is_team_name(name: str) -> bool:
     return True
 
 
-def check_files(folder: str, files: Sequence[File]) -> tuple[Fault, ...]:
+def check_files(folder: str, files: Sequence[File], changed: Collection[str]) -> tuple[Fault, ...]:
     """Return what is wrong with the files of one folder, taken together.
 
     Args:
         folder: a team's, or that of its submission to one problem.
         files: all that lie in it at the head.
+        changed: the paths that the pull request changes: of two names that collide, the new one is to blame.
     """
     faults = [fault for file in files for fault in _check_file(file)]
-    faults += _check_collisions(file.path for file in files)
+    faults += _check_collisions(sorted((file.path for file in files), key=lambda path: path in changed))
     if len(files) > MAX_FILES:
         faults.append(Fault("too_many_files", folder, f"{len(files)} files; {MAX_FILES} are allowed"))
     if (total := sum(file.size_bytes for file in files)) > MAX_FOLDER_BYTES:
@@ -120,6 +131,11 @@ def _check_collisions(paths: Iterable[str]) -> Iterator[Fault]:
             if other != name:
                 yield Fault("case_collision", path, f"it differs from {shown(other)} by case only: rename one of them")
                 break
+
+
+def is_readable(file: File) -> bool:
+    """Tell whether a file has a content, and one that is small enough to be looked at."""
+    return file.mode in (REGULAR, EXECUTABLE) and file.size_bytes <= MAX_FILE_BYTES
 
 
 def check_text(file: File, content: bytes) -> Fault | None:

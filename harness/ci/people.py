@@ -2,12 +2,15 @@
 
 A team's people are those that its team.yml names *in the base*: what the pull request itself says counts for a new team
 only. Maintainers are named in `.github/maintainers.yml`, in the base too; the repository's owner is one without that.
+The name of a team that has records stays with the people who held it when they have left: boards show it for ever.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from harness.ci.change import SUBMISSIONS, Fault
 from harness.errors import SpecError
@@ -15,6 +18,11 @@ from harness.spec.document import load_document
 from harness.spec.team import TEAM_FILE, Maintainers, Team, find_name_fault, load_team, parse_team
 
 MAINTAINERS_FILE = Path(".github") / "maintainers.yml"
+
+Held = Mapping[str, tuple[str, ...]]
+"""The names of teams that have records, and the logins that hold each; none where nobody knows."""
+
+NOBODY: Held = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -47,26 +55,53 @@ def team_names(root: Path) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in folder.iterdir() if path.is_dir())) if folder.is_dir() else ()
 
 
-def check_member(root: Path, team: str, author: Author, proposed: bytes | None, *, gone: bool) -> Fault | None:
+@dataclass(frozen=True)
+class Proposed:
+    """What a pull request leaves of a team.
+
+    Attributes:
+        team_file: the content of its team.yml at the head, None if there is none.
+        changed: whether it changes that.
+        gone: the team has no file left.
+    """
+
+    team_file: bytes | None
+    changed: bool = True
+    gone: bool = False
+
+
+def check_member(root: Path, team: str, author: Author, proposed: Proposed, held: Held = NOBODY) -> Fault | None:
     """Return why this author may not change a team's folder, None if they may.
 
     Args:
         root: the base's checkout.
         team: a name of the form that names have.
         author: of the pull request.
-        proposed: the content of the team's team.yml at the head, None if there is none.
-        gone: the team has no file left at the head.
+        proposed: what it leaves of the team.
+        held: the names of teams that have records.
     """
     path = f"{SUBMISSIONS}/{team}/{TEAM_FILE}"
     existing = team_names(root)
     new = team not in existing
-    if new and (wrong := find_name_fault(team, existing)):
+    if new and (wrong := find_name_fault(team, sorted({*existing, *held}))):
         return Fault("team_name", f"{SUBMISSIONS}/{team}", wrong)
+    if new and not author.maintainer and (fault := _check_held(team, author, held)):
+        return fault
     if not new and not author.maintainer and (fault := _check_standing(root, team, author, path)):
         return fault
-    if gone or (author.maintainer and proposed is None):
+    if proposed.gone or (author.maintainer and proposed.team_file is None) or not (new or proposed.changed):
         return None
-    return _check_proposed(team, author, proposed, path, new=new)
+    return _check_proposed(team, author, proposed.team_file, path, new=new)
+
+
+def _check_held(team: str, author: Author, held: Held) -> Fault | None:
+    """Hold an author who brings a new team against the people who had one of its name."""
+    holders = held.get(team)
+    if holders is None or author.login.casefold() in {login.casefold() for login in holders}:
+        return None
+    whose = f"the people who held it ({', '.join(holders)})" if holders else "the people who held it"
+    message = f"a team {team!r} was here and has records: its name stays with {whose}; choose another"
+    return Fault("held_name", f"{SUBMISSIONS}/{team}", message)
 
 
 def _check_standing(root: Path, team: str, author: Author, path: str) -> Fault | None:

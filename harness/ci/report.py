@@ -25,6 +25,7 @@ from harness.target import target_names
 from harness.verdict import Kind
 
 FORMAT = 1
+REPORT = "report.json"
 MAX_REPORT_BYTES = 2 << 20
 MAX_DEPTH = 12
 MAX_ITEMS = 2000
@@ -71,6 +72,7 @@ class Report:
         records: of the checks that were done so far.
         removed: folders of submissions that go away.
         faults: what keeps the pull request from being taken; nothing is checked then.
+        standing: what is wrong in the base already and left alone; it keeps nothing from being taken.
     """
 
     head: str
@@ -78,6 +80,7 @@ class Report:
     records: tuple[Record, ...] = ()
     removed: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()
+    standing: tuple[Fault, ...] = ()
 
     def record_of(self, check: Check) -> Record | None:
         """Return the record of a check, None if it was not done."""
@@ -108,7 +111,7 @@ def encode_report(report: Report) -> dict[str, Any]:
 
 def save_report(report: Report, folder: Path) -> Path:
     """Write report.json into a folder, which is made if need be."""
-    path = folder / "report.json"
+    path = folder / REPORT
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(encode_report(report), indent=1), encoding="utf-8")
@@ -123,7 +126,7 @@ def load_report(folder: Path) -> Report:
     Raises:
         ReportError: it is missing or not valid.
     """
-    path = folder / "report.json"
+    path = folder / REPORT
     try:
         with path.open("rb") as file:
             content = file.read(RANKING_BYTES + 1)
@@ -142,7 +145,7 @@ def parse_report(content: bytes, max_bytes: int = MAX_REPORT_BYTES, max_checks: 
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ReportError(f"not a report of format {FORMAT}")
     report = believed(lambda: decode(Report, document))
-    if len(report.checks) > max_checks or len(report.faults) > MAX_FAULTS:
+    if len(report.checks) > max_checks or max(len(report.faults), len(report.standing)) > MAX_FAULTS:
         raise ReportError(f"a report holds {max_checks} checks and {MAX_FAULTS} faults at most")
     for check in report.checks:
         _expect_check(check)

@@ -22,6 +22,7 @@ TITLES = {
 }
 
 PRINTED_LINES = 20
+PRINTED_CHARACTERS = 500
 
 
 @contextlib.contextmanager
@@ -44,11 +45,12 @@ def show_progress(*, quiet: bool) -> Iterator[Listener]:
             yield _Bars(progress).hear
 
 
-def _quote(text: str) -> str:
-    """Mark what the submission printed as its own words: it must not pass for ours."""
+def quote_printed(text: str) -> str:
+    """Mark what the submission printed as its own words, the last of them: it must not pass for ours."""
     lines = text.rstrip("\n").split("\n")
     cut = ["..."] if len(lines) > PRINTED_LINES else []
-    return "\n".join(f"  submission | {line}" for line in cut + lines[-PRINTED_LINES:])
+    shown = [line if len(line) <= PRINTED_CHARACTERS else f"{line[:PRINTED_CHARACTERS]}..." for line in lines]
+    return "\n".join(f"  submission | {line}" for line in cut + shown[-PRINTED_LINES:])
 
 
 class _Lines:
@@ -61,7 +63,7 @@ class _Lines:
         """Print what happened, with the seconds since the start."""
         count = f" {event.done}/{event.total}" if event.total else ""
         if event.state == "printed":
-            print(_quote(event.text), file=sys.stderr, flush=True)
+            print(quote_printed(event.text), file=sys.stderr, flush=True)
         elif event.state != "start":
             elapsed_s = time.monotonic() - self._started
             print(f"[{elapsed_s:6.1f} s] {TITLES[event.stage]}{count} {event.text}", file=sys.stderr, flush=True)
@@ -77,7 +79,7 @@ class _Bars:
     def hear(self, event: Event) -> None:
         """Move the stage's bar."""
         if event.state == "printed":
-            self._progress.console.print(_quote(event.text), markup=False, highlight=False)
+            self._progress.console.print(quote_printed(event.text), markup=False, highlight=False)
             return
         if event.stage not in self._tasks:
             total = event.total or None

@@ -202,8 +202,26 @@ def test_a_gate_that_the_pull_request_has_changed_is_not_asked(pull_request):
     assert "Alan is not of team 'zeta'" in told
     assert not any("artifacts" in path for _, path, _ in pull_request.github.requests)
     assert {mark["path"] for mark in check["output"]["annotations"]} == {
-        ".github/workflows/submission.yml", "submissions", "submissions/zeta",
+        ".github/workflows/submission.yml", SUBMISSION, "submissions/zeta/scale/submission.py",
     }  # fmt: skip
+
+
+def test_what_the_gate_finds_inside_of_files_is_told_with_the_rest(pull_request):
+    pull_request.competition.write("submissions/acme/notes.md", "misplaced")
+    pull_request.propose()
+    binary = Fault("binary", "submissions/acme/scale/a.bin", "it is a binary file")
+    forged = Fault("other_team", "submissions/zeta", "zeta is a cheat")
+    pull_request.leave(Report(pull_request.head, faults=(binary, forged)))
+    told = " ".join(assert_harmless(pull_request.answer("failure")[1][len(MARKER) :], [PAGE]).code)
+    assert "beside its problems a team has" in told
+    assert "it is a binary file" in told
+    assert "cheat" not in told
+    for left in (Report(pull_request.head, CHECKS, records()), Report("2" * 40, faults=(binary,)), b"no zip file"):
+        pull_request.leave(left)
+        check, comment = pull_request.answer()
+        assert check["conclusion"] == "failure"
+        assert check["output"]["title"] == "Not taken: 1 thing to mend. Nothing was run."
+        assert "beside its problems a team has" in " ".join(assert_harmless(comment[len(MARKER) :], [PAGE]).code)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +295,7 @@ def test_a_trial_merge_that_is_not_made_yet_is_waited_for(pull_request, monkeypa
     pull_request.leave(Report(pull_request.head, CHECKS, records()))
     pull_request.github.merges_after = 4  # the listing is one of them
     assert pull_request.answer()[0]["conclusion"] == "success"
-    assert pauses == [2, 4, 6]
+    assert [pause for pause in pauses if pause >= 1] == [2, 4, 6]  # waiting for git sleeps too, for milliseconds
     pull_request.github.merges_after = 99
     check, comment = pull_request.answer()
     assert check["conclusion"] == "failure"

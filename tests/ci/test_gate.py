@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from harness.ci.annotations import list_marks
 from harness.ci.change import EXECUTABLE, LINK, REGULAR, SUBMODULE
 from harness.ci.examine import Entry
 from harness.ci.extract import extract
@@ -108,7 +109,9 @@ def test_nobodys_team_is_for_maintainers(competition, faults):
         ("newton", "[" * 3000, "team_file", "not valid YAML"),
         ("acrne", "logins: [isaac]\n", "team_name", "the name 'acrne' looks like that of team 'acme': choose another"),
         ("ac-me", "logins: [isaac]\n", None, None),
-        ("zet4", "logins: [isaac]\n", None, None),
+        ("zet2", "logins: [isaac]\n", None, None),
+        ("zet4", "logins: [isaac]\n", "team_name", "the name 'zet4' looks like that of team 'zeta': choose another"),
+        ("acm3", "logins: [isaac]\n", "team_name", "the name 'acm3' looks like that of team 'acme': choose another"),
         ("l0cal", "logins: [isaac]\n", "team_name", "looks like 'local', which is kept for the harness's own use"),
         ("5tarter", "logins: [isaac]\n", "team_name", "looks like 'starter', which is kept"),
         ("admin", "logins: [isaac]\n", "team_name", "the name 'admin' is kept for the harness's own use"),
@@ -238,10 +241,15 @@ def test_what_a_file_may_be(competition, faults, name, content, reason, told):
         ((REGULAR, b"x", "submissions/acme/scale/\u0430.py"), "bad_name", "rename it"),
         ((REGULAR, b"x", "submissions/acme/scale/SUBMISSION.py"), "case_collision", "by case only"),
         ((REGULAR, b"x", "submissions/ACME/scale/submission.py"), "team_name", "team name 'ACME' is not valid"),
-        ((REGULAR, b"x", "submissions/\u0430cme/scale/submission.py"), "bad_name", "rename it"),
+        ((REGULAR, b"x", "submissions/\u0430cme/scale/submission.py"), "bad_name",
+         "the team's name has U+0430 CYRILLIC SMALL LETTER A, which looks like 'a'; names are made of"),
+        ((REGULAR, b"x", "submissions/acm\u00eb/scale/submission.py"), "bad_name",
+         "the team's name has U+00EB LATIN SMALL LETTER E WITH DIAERESIS, which looks like 'e'; names are made of"),
+        ((REGULAR, b"x", "submissions/acme/scale/\u6838.py"), "bad_name",
+         "the file's name has U+6838 CJK UNIFIED IDEOGRAPH-6838; names are made of"),
         ((EXECUTABLE, b"x", "submissions/acme/scale/run.sh"), None, None),
     ],
-)
+)  # fmt: skip
 def test_what_no_file_system_here_would_hold(competition, faults, entry, reason, told):
     if entry[2] == "submissions/acme/scale":
         entry = (entry, ("0", "0" * 40, SUBMISSION))[::-1]
@@ -267,6 +275,133 @@ def test_paths_that_lead_elsewhere_are_refused_by_git_itself(competition, path):
     root = competition.checkout()
     with pytest.raises(HarnessError, match="contains '\\.(\\.|git)'"):
         open_commits(root, competition.base, head)
+
+
+def test_every_fault_is_told_at_once_those_inside_of_files_too(competition, faults):
+    competition.write("submissions/acme/notes.md", "misplaced")
+    competition.write("submissions/acme/scale/kernel.cubin", b"\x7fELF\0\0")
+    competition.write("submissions/acme/scale/notes.txt", b"caf\xe9")
+    competition.write("submissions/acme/scale/__pycache__/a.pyc", b"\0")
+    competition.write(SUBMISSION, b"#" * 300_000 + b"\0")
+    assert set(faults()) == {
+        ("misplaced", "submissions/acme/notes.md"),
+        ("binary", "submissions/acme/scale/kernel.cubin"),
+        ("not_utf8", "submissions/acme/scale/notes.txt"),
+        ("made_file", "submissions/acme/scale/__pycache__/a.pyc"),
+        ("too_large", SUBMISSION),
+        ("binary", SUBMISSION),
+    }
+
+
+@pytest.fixture
+def blemished(competition):
+    """A base that maintainers have merged by hand: files of acme and zeta that the gate would not have let in."""
+    competition.write("submissions/acme/notes.md", b"\0")
+    competition.write("submissions/acme/README.md", b"\0")
+    competition.write("submissions/acme/scale/a b.bin", b"\0")
+    competition.write("submissions/zeta/scale/c d.bin", b"\0")
+    competition.write("submissions/zeta/team.yml", "nobody: []\n")
+    git(competition.origin, "update-ref", "refs/heads/main", competition.commit())
+    git(competition.origin, "reset", "-q", "--hard")
+    return competition
+
+
+def test_what_was_wrong_before_keeps_nobody_from_submitting(blemished, look):
+    blemished.write(SUBMISSION, STARTER + "# faster\n")
+    proposal, report = look()
+    assert report.faults == ()
+    assert len(report.checks) == 2
+    assert [(fault.reason, fault.path) for fault in report.standing] == [
+        ("misplaced", "submissions/acme/notes.md"), ("bad_name", "submissions/acme/scale/a b.bin"),
+    ]  # fmt: skip
+    assert [file.path for file in proposal.files] == ["submissions/acme/scale/a b.bin", SUBMISSION]
+    root = blemished.checkout()
+    extract(open_commits(root, blemished.base, blemished.commit()), proposal, root)
+    assert git(root, "status", "--porcelain").decode().split() == ["M", SUBMISSION]
+
+
+def test_what_was_wrong_before_counts_when_it_is_touched(blemished, faults):
+    blemished.write("submissions/acme/notes.md", b"\0\0")
+    blemished.write("submissions/acme/scale/a b.bin", b"\0\0")
+    assert set(faults()) == {
+        ("misplaced", "submissions/acme/notes.md"), ("binary", "submissions/acme/notes.md"),
+        ("bad_name", "submissions/acme/scale/a b.bin"), ("binary", "submissions/acme/scale/a b.bin"),
+    }  # fmt: skip
+
+
+def test_a_broken_team_file_of_the_base_keeps_maintainers_from_nothing(blemished, faults):
+    blemished.write("submissions/zeta/scale/submission.py", STARTER + "# mended\n")
+    assert set(faults("zoe")) == {("no_team_file", "submissions/zeta/team.yml")}  # nobody knows that it is zoe's
+    assert faults("grace") == {}
+    blemished.write("submissions/zeta/team.yml", "nobody: [zoe]\n")
+    assert set(faults("grace")) == {("team_file", "submissions/zeta/team.yml")}
+
+
+def test_without_mending_a_link_of_the_base_its_submission_cannot_be_read(competition, faults):
+    base = competition.commit_entries((LINK, b"/etc/passwd", "submissions/acme/scale/link.py"))
+    git(competition.origin, "update-ref", "refs/heads/main", base)
+    head = competition.commit_entries((REGULAR, b"# faster", SUBMISSION))
+    assert set(faults(head=head)) == {("link", "submissions/acme/scale/link.py")}
+
+
+def test_of_two_names_that_collide_the_new_one_is_to_blame(competition, faults):
+    git(competition.origin, "update-ref", "refs/heads/main", competition.commit_entries(
+        (REGULAR, b"x", "submissions/acme/scale/tiles.py")))  # fmt: skip
+    head = competition.commit_entries((REGULAR, b"x", "submissions/acme/scale/TILES.py"))
+    assert set(faults(head=head)) == {("case_collision", "submissions/acme/scale/TILES.py")}
+
+
+def test_a_fault_is_shown_at_a_file(competition, look):
+    for number in range(MAX_FILES + 1):
+        competition.write(f"submissions/acme/scale/part{number}.py", "")
+    (competition.fork / "submissions/acme/team.yml").unlink()
+    competition.write("submissions/zeta/scale/submission.py", STARTER + "# mine\n")
+    report = look()[1]
+    assert {fault.reason: fault.file for fault in report.faults} == {
+        "several_teams": "submissions/acme/scale/part0.py",
+        "no_team_file": "submissions/acme/team.yml",
+        "other_team": "submissions/zeta/scale/submission.py",
+    }
+    assert [(mark.path, mark.message.partition(":")[0]) for mark in list_marks(report)] == [
+        ("submissions/acme/scale/part0.py", "submissions"),
+        ("submissions/acme/team.yml", "a team keeps naming its people"),
+        ("submissions/zeta/scale/submission.py", "submissions/zeta"),
+    ]
+    shutil.rmtree(competition.fork / "submissions/zeta")
+    shutil.rmtree(competition.fork / "submissions/acme/scale")
+    competition.write("submissions/acme/scale/other.py", "")
+    competition.write("submissions/acme/team.yml", "logins: [alan]\n")
+    assert {fault.reason: fault.file for fault in look()[1].faults} == {
+        "several_teams": "submissions/acme/scale/other.py",
+        "no_submission": "submissions/acme/scale/other.py",
+        "other_team": "submissions/zeta/scale/submission.py",
+    }
+
+
+HELD = {"left": ("Isaac", "emmy"), "old": ()}
+
+
+@pytest.mark.parametrize(
+    ("team", "login", "reason", "told"),
+    [
+        ("left", "emmy", None, None),
+        ("left", "ISAAC", None, None),
+        ("left", "grace", None, None),  # a maintainer
+        ("left", "eve", "held_name", "a team 'left' was here and has records: its name stays with the people who held "
+                                     "it (Isaac, emmy); choose another"),
+        ("old", "eve", "held_name", "its name stays with the people who held it; choose another"),
+        ("1eft", "emmy", "team_name", "the name '1eft' looks like that of team 'left': choose another"),
+        ("other", "eve", None, None),
+    ],
+)  # fmt: skip
+def test_a_name_with_records_stays_with_its_people(competition, team, login, reason, told):
+    competition.write(f"submissions/{team}/team.yml", f"logins: [{login}]\n")
+    competition.write(f"submissions/{team}/scale/submission.py")
+    root, head = competition.origin, competition.commit()
+    commits = open_commits(root, competition.base, head)
+    faults = inspect(commits, root, find_author(root, login, "ada"), head, HELD)[1].faults
+    assert [fault.reason for fault in faults] == [reason] * bool(reason)
+    assert told is None or told in faults[0].message
 
 
 def test_too_many_files(competition, faults):
@@ -381,6 +516,35 @@ def test_bad_usage(competition, monkeypatch, arguments, told):
     with pytest.raises(UsageError) as error:
         cli.main(["ci", "changed", *arguments, "--out", "r"], standalone_mode=False)
     assert told in str(error.value)
+
+
+def changed(competition, root, head):
+    return run_harness(root, "ci", "changed", "--base", competition.base, "--head", head, "--author", "alan",
+                       "--out", competition.folder / "report")  # fmt: skip
+
+
+def test_a_checkout_of_something_else_is_refused(competition):
+    competition.write(SUBMISSION, STARTER + "# a\n")
+    head = competition.commit()
+    root = competition.checkout()
+    git(root, "checkout", "-q", "--detach")
+    git(root, "commit", "-q", "--allow-empty", "-m", "Elsewhere")
+    result = changed(competition, root, head)
+    assert result.returncode == 2
+    here = git(root, "rev-parse", "--short=12", "HEAD").decode().strip()
+    assert f"this checkout is at {here} and not at the base, {competition.base[:12]}" in result.stderr
+    assert f"`git checkout --detach {competition.base}` first" in result.stderr
+
+
+def test_a_checkout_is_good_for_one_pull_request(competition):
+    competition.write(SUBMISSION, STARTER + "# a\n")
+    head = competition.commit()
+    root = competition.checkout()
+    assert changed(competition, root, head).returncode == 0
+    result = changed(competition, root, head)
+    assert result.returncode == 2
+    assert f"this checkout is not as the base was committed ({SUBMISSION}): make a fresh one" in result.stderr
+    assert "git worktree add --detach FOLDER BASE" in result.stderr
 
 
 def test_a_shallow_checkout_is_told(competition):

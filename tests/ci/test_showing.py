@@ -7,6 +7,9 @@ from harness.ci.change import Fault
 from harness.ci.commands import error_command, inert
 from harness.ci.markdown import MAX_MARKDOWN, block, code, headline, plain_headline, render_markdown
 from harness.ci.report import Check, Report
+from harness.cli.ci.log import Log
+from harness.cli.progress import PRINTED_LINES
+from harness.engine.progress import Event
 from tests.ci.hostile import TEXTS, hostile_record
 from tests.ci.rendering import assert_harmless, render
 from tests.store.samples import checked, incorrect
@@ -43,6 +46,15 @@ def test_texts_give_no_commands(text):
     assert not any(is_command(part) for part in message.splitlines())
 
 
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_a_submission_prints_is_in_the_log_as_its_own_words(text, capsys):
+    Log(quiet=False).hear(Event("trace", "printed", text))
+    lines = capsys.readouterr().out.splitlines()
+    assert 0 < len(lines) <= PRINTED_LINES + 1
+    assert all(line.startswith("  submission | ") and len(line) < 600 for line in lines if line)
+    assert not any(map(is_command, lines))
+
+
 def test_a_text_can_be_read_as_it_was():
     assert "".join(render(code("a_b*c <d> `e` | f")).code) == "a_b*c <d> `e` | f"
     assert "".join(render(block("x < y &amp; z\n\n# no title")).code).strip() == "x < y &amp; z\n\n# no title"
@@ -72,6 +84,7 @@ def test_markdown_fits_where_it_goes():
         (Report("1", faults=(Fault("x", "a", "b"),)), "**Not taken**: 1 thing to mend. Nothing was run."),
         (Report("1"), "**Nothing to check**: no submission is changed."),
         (Report("1", removed=("submissions/acme/a",)), "**Nothing to check**: submissions are removed"),
+        (Report("1", standing=(Fault("x", "a", "b"),)), "**Nothing to check**: no submission is changed."),
         (Report("1", (CHECK,)), "**Not finished**: 1 of 1 checks were not done."),
         (Report("1", (CHECK,), (checked("acme"),)), "**Checked**: right on a CPU and compiled in budget."),
         (Report("1", (CHECK,), (incorrect("acme"),)), "**Fell short**: 1 of 1 checks. What to do is below."),
@@ -81,6 +94,26 @@ def test_what_came_of_it_is_the_first_sentence(report, told):
     assert headline(report).startswith(told)
     assert render_markdown(report).startswith(told)
     assert plain_headline(report) == headline(report).replace("**", "")
+
+
+def test_what_was_wrong_before_is_told_apart():
+    report = Report(
+        "1", (CHECK,), (checked("acme"),), standing=(Fault("misplaced", "submissions/acme/n.md", "move it"),)
+    )
+    assert report.good
+    page = assert_harmless(render_markdown(report))
+    assert "In the base already, and left alone; it does not count against this pull request:" in "".join(page.prose)
+    assert {"submissions/acme/n.md", "move it"} <= set(page.code)
+    assert list_marks(report) == ()
+
+
+def test_a_fault_of_a_folder_is_marked_on_a_file_in_it():
+    folder = Fault("too_large", "submissions/acme/a", "9 bytes", "submissions/acme/a/b.py")
+    (mark,) = list_marks(Report("1", faults=(folder,)))
+    assert (mark.path, mark.message) == ("submissions/acme/a/b.py", "submissions/acme/a: 9 bytes")
+    (mark,) = list_marks(Report("1", faults=(Fault("too_many_files", "", "401 files"),)))
+    assert (mark.path, mark.message) == ("", "401 files")
+    assert error_command(mark.message, path=mark.path, line=1, title="x") == "::error title=x::401 files"
 
 
 def test_our_own_faults_are_told_as_ours():

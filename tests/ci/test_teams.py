@@ -1,12 +1,23 @@
 """Names of teams that could be mistaken for one another, and the file that names their people."""
 
+import itertools
 import shutil
 
 import pytest
 
 from harness.cli import cli
 from harness.errors import SpecError, UsageError
-from harness.spec.team import RESERVED, find_name_fault, fold_name, load_team, parse_team, team_document
+from harness.spec.team import (
+    RESERVED,
+    describe_letters,
+    find_name_fault,
+    fold_name,
+    load_team,
+    look_alike,
+    parse_team,
+    team_document,
+)
+from harness.submission import check_team_name
 from tests.ci.repository import TEMPLATE
 
 
@@ -28,6 +39,10 @@ from tests.ci.repository import TEMPLATE
         ("g0", "go"),
         ("\u03bf\u0440en", "open"),  # Greek omicron, Cyrillic er
         ("5tream", "stream"),
+        ("acm3", "acme"),
+        ("7e4m", "team"),
+        ("c1og", "dog"),
+        ("8yte", "byte"),
     ],
 )
 def test_look_alikes_fold_into_one(name, like):
@@ -37,8 +52,26 @@ def test_look_alikes_fold_into_one(name, like):
     )
 
 
+@pytest.mark.parametrize(("name", "like"), [("1nk", "ink"), ("11m1t", "limit"), ("te1m", "teim"), ("ink", "1nk")])
+def test_a_one_is_an_i_too(name, like):
+    assert find_name_fault(name, [like]) == f"the name {name!r} looks like that of team {like!r}: choose another"
+
+
+def test_letters_that_are_not_ascii_are_named():
+    assert describe_letters("acme-2") == ""
+    assert describe_letters("\u0430c\u0430") == "U+0430 CYRILLIC SMALL LETTER A, which looks like 'a'"
+    assert describe_letters("a\u200bb\udc80") == "U+200B ZERO WIDTH SPACE"
+    assert describe_letters("\u6838\uff4d") == (
+        "U+6838 CJK UNIFIED IDEOGRAPH-6838 and U+FF4D FULLWIDTH LATIN SMALL LETTER M, which looks like 'm'"
+    )
+    assert describe_letters("".join(map(chr, range(0x4E00, 0x4E10)))).endswith("IDEOGRAPH-4E03 and more")
+    with pytest.raises(UsageError, match="or digit; it has U\\+0430 CYRILLIC SMALL LETTER A, which looks like 'a'"):
+        check_team_name("\u0430cme")
+
+
 def test_names_that_differ_stay_apart():
     names = ["acme", "acme2", "ac-me", "name", "nome", "all", "ail", "a", "b", "go", "gone", "warp", "wrap"]
+    assert not any(look_alike(a, b) for a, b in itertools.combinations(names, 2))
     assert len({fold_name(name) for name in names}) == len(names)
     assert find_name_fault("acme", ["acme", "acme2"]) is None
 

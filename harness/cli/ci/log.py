@@ -12,8 +12,10 @@ from pathlib import Path
 
 from harness.ci.annotations import Mark
 from harness.ci.commands import error_command, inert
+from harness.cli.progress import quote_printed
 from harness.engine.progress import Event
 from harness.errors import UsageError
+from harness.text import clean
 
 
 class Log:
@@ -32,13 +34,16 @@ class Log:
         """Put messages on lines of files: as GitHub's annotations in a workflow, as lines elsewhere."""
         for mark in marks:
             if os.environ.get("GITHUB_ACTIONS") != "true":
-                self.say(f"{mark.path}:{mark.line}: {mark.title}: {mark.message}")
+                place = f"{mark.path}:{mark.line}: " if mark.path else ""
+                self.say(f"{place}{mark.title}: {mark.message}")
             elif not self._quiet:
                 print(error_command(mark.message, path=mark.path, line=mark.line, title=mark.title), flush=True)
 
     def hear(self, event: Event) -> None:
-        """Tell the end of every stage, with the seconds since the start."""
-        if event.state == "end":
+        """Tell the end of every stage, with the seconds since the start, and the last of what a submission printed."""
+        if event.state == "printed":
+            self.say(quote_printed(clean(event.text, lines=True)))
+        elif event.state == "end":
             self.say(f"[{time.monotonic() - self._started:6.1f} s] {event.stage}: {event.text}")
 
 

@@ -34,8 +34,12 @@ def command(out: Path, lenient: bool, as_json: bool) -> int:
     """
     from harness.ci.annotations import list_marks
     from harness.ci.markdown import plain_headline, render_markdown, terminal_text
-    from harness.ci.report import encode_report, load_report, save_report
+    from harness.ci.report import REPORT, encode_report, load_report, save_report
 
+    if not (out / REPORT).exists():
+        raise UsageError(
+            f"{out} has no {REPORT}: run `harness ci changed --out {out}` first, or after a merge `harness ci merged`"
+        )
     report, log = load_report(out), Log(quiet=as_json)
     if report.faults:
         raise UsageError("the pull request has faults: nothing is run")
