@@ -17,7 +17,6 @@ from harness.errors import UsageError
 
 if TYPE_CHECKING:
     from harness.board.ranking import Board
-    from harness.board.site import SeasonFacts
     from harness.board.standings import Standing
     from harness.spec import Problem
     from harness.store import Record
@@ -165,26 +164,13 @@ def _save(folder: Path, records: Sequence[Record], boards: Sequence[Board]) -> i
     return 0
 
 
-def season_facts(root: Path) -> SeasonFacts:
-    """Return what the site says of the season."""
-    from harness.board.site import SeasonFacts
-    from harness.spec import find_problem, load_season
-    from harness.target import load_target, target_names
-
-    spec = load_season(root)
-    problems = [find_problem(root, name) for name in spec.problems]
-    titles = {problem.name: problem.title for problem in problems}
-    versions = {problem.name: problem.version for problem in problems}
-    deadlines = dict.fromkeys(titles, spec.closes.isoformat()) if spec.closes else {}
-    targets = [load_target(name) for name in target_names()]
-    noise = {target.name: target.ranking_noise for target in targets}
-    assumed = frozenset(target.name for target in targets if target.noise is None)
-    return SeasonFacts(spec.title, titles, deadlines, noise, assumed, versions)
-
-
 def _export(folder: Path, workspace: Workspace, records: list[Record]) -> int:
-    from harness.board.site import export_site
+    from datetime import datetime, timezone
 
-    files = export_site(records, folder, season_facts(workspace.root))
+    from harness.site import export_site, load_season_facts
+    from harness.site.loading import load_problem_texts
+
+    season = load_season_facts(workspace.root, datetime.now(timezone.utc))
+    files = export_site(records, folder, season, problems=load_problem_texts(workspace.root))
     print(f"{len(files)} files written: open {folder / 'index.html'}", file=sys.stderr)
     return 0

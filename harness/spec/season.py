@@ -71,6 +71,11 @@ class SeasonSpec(Strict):
     problems: dict[Name, Entry] = Field(min_length=1)
     advanced_controls: tuple[AdvancedControls, ...] = ()
 
+    def shows_code(self, now: datetime.datetime) -> bool:
+        """Tell whether everyone may see submissions' code at a moment: sources, lines of tracebacks."""
+        closed = self.closes is not None and _in_utc(now) >= _in_utc(self.closes)
+        return self.code_visible == "at_once" or (self.code_visible == "after_close" and closed)
+
 
 class Shapes(Strict):
     """The document: one season, and the suites that problems share."""
@@ -98,6 +103,11 @@ def load_season(root: Path) -> Season:
             raise SpecError(f"{path}: season.targets.{index}: unknown target {name!r}; one of {known}")
     controls = tuple(_find_controls(root, item) for item in season.advanced_controls)
     return season.model_copy(update={"advanced_controls": controls})
+
+
+def _in_utc(moment: datetime.datetime) -> datetime.datetime:
+    """Return a moment with its zone; one that was written without any is UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.timezone.utc)
 
 
 def _check_suites(root: Path, document: Shapes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 
-from harness.board.site import SeasonFacts
+from harness.site.views import SeasonFacts
 from harness.store.record import CaseRecord, KernelRecord, Record, StageRecord, TracebackLine, VerdictRecord
 from tests.store.samples import checked, incorrect, passed, submitted
 
@@ -20,6 +20,8 @@ SEASON = SeasonFacts(
     },
     deadlines={"chunk_fwd_h": "2027-03-01T00:00:00Z", "fp8_quant": "2027-03-01T00:00:00Z"},
     noise={"b200": 0.005},
+    points={"chunk_fwd_h": 100, "chunk_fwd_o": 100, "recompute_w_u": 100, "causal_conv1d": 50, "fp8_quant": 50},
+    code_visible=True,
 )
 
 BUDGET = VerdictRecord(

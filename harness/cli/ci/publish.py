@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.ci.log import Log, summarise
+from harness.cli.ci.records_option import records_option
 from harness.cli.output import print_json
 from harness.engine.workspace import find_workspace
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 from harness.verdict import Kind
 
 if TYPE_CHECKING:
@@ -23,30 +24,30 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @click.command()
 @click.option("--merged", type=_FOLDER, required=True, help="Where `harness ci merged` wrote, in this very job.")
-@click.option("--built", type=_FOLDER, required=True, help="What the build's job left.")
+@click.option("--built", type=_FOLDER, help="What the build's job left.")
 @click.option("--replayed", type=_FOLDER, help="What the GPUs' jobs left: JSON files, in folders or not.")
-@click.option("--branch", default="records", show_default=True, help="The branch that keeps the records.")
-@click.option("--site", type=_FOLDER, required=True, help="Where the static site goes.")
+@records_option
 @click.option("--json", "as_json", is_flag=True, help="Print what was filed as JSON.")
-def command(merged: Path, built: Path, replayed: Path | None, branch: str, site: Path, as_json: bool) -> int:
-    """File the records of a build and of its replays, and write the site from all that there are.
+def command(merged: Path, built: Path | None, replayed: Path | None, branch: str, as_json: bool) -> int:
+    """File the records of a build and of its replays, and who holds the names of their teams.
 
     Runs in a checkout of what was merged. What the other jobs left is read as hostile: a record that is not of a merged
-    submission is refused and told, the others are filed. The branch is pushed with GITHUB_TOKEN.
+    submission is refused and told, the others are filed. A merge that has nothing built leaves nothing, and needs no
+    --built. The branch is pushed with GITHUB_TOKEN.
     """
-    from harness.board.site import export_site
     from harness.ci.markdown import code
     from harness.ci.records_branch import add_records
     from harness.ci.report import load_report
-    from harness.cli.board import season_facts
 
     root, log = find_workspace(Path.cwd()).root, Log(quiet=as_json)
-    filed, refused = _file(load_report(merged), load_report(built), replayed, root)
+    wanted = load_report(merged)
+    if wanted.checks and built is None:
+        raise UsageError(f"--built is needed: {len(wanted.checks)} checks were wanted")
+    filed, refused = _file(wanted, load_report(built), replayed, root) if wanted.checks and built else ([], [])
     records = add_records(root, branch, filed, os.environ.get("GITHUB_TOKEN"))
-    export_site(records, site, season_facts(root))
     lines = [f"filed: {r.team}/{r.problem} {r.target}: {r.kind}{'' if r.ranked else ', not ranked'}" for r in filed]
     lines += [f"refused: {why}" for why in refused]
-    log.say("\n".join([*lines, f"{len(records)} records on the site"]))
+    log.say("\n".join([*lines, f"{len(records)} records on the branch {branch}"]))
     summarise("".join(f"- {code(line)}\n" for line in lines))
     if as_json:
         print_json({"filed": [record.id for record in filed], "refused": refused, "records": len(records)})

@@ -1,0 +1,55 @@
+"""What of a record is a team's code, and a record without it: for everyone else, until the season shows code. Pure.
+
+Code is in the lines of a traceback, in messages that quote what a compiler stumbled over, and in what the evaluation
+kept for the author's eyes (`details`). Where a submission failed, by how much, and what was compiled are no code.
+Every page, export and answer that shows other teams' records passes them through here first.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from harness.store.record import Record, TracebackLine, VerdictRecord
+
+_QUOTING_STAGES = ("source", "trace", "assemble")
+"""Stages whose messages may go on with lines of the program, or of what was made of it."""
+
+_OWN_WORDS = ("budget_spent",)
+"""Reasons whose messages are ours from end to end."""
+
+_ASSEMBLY = re.compile(r"(inline assembly)\b(?: \('.*'\)| \(\".*\"\)|( is not interpreted): .*)", re.DOTALL)
+_SYNTAX = ("syntax_error",)
+
+
+def conceal(record: Record) -> Record:
+    """Return a record without its team's code."""
+    verdict = record.verdict
+    if verdict is None:
+        return record
+    cases = tuple(replace(case, message=_first_line(case.message)) for case in record.cases)
+    return replace(record, verdict=_conceal_verdict(verdict), cases=cases)
+
+
+def hides_something(record: Record) -> bool:
+    """Say whether a reader of the concealed record misses something."""
+    hidden = conceal(record)
+    if record.verdict is None or hidden.verdict is None:
+        return False
+    shown = [[item.verdict.message if item.verdict else "", *(case.message for case in item.cases)]
+             for item in (record, hidden)]  # fmt: skip
+    return bool(record.verdict.traceback) or shown[0] != shown[1]
+
+
+def _conceal_verdict(verdict: VerdictRecord) -> VerdictRecord:
+    lines = tuple(TracebackLine(line.line, line.function, "") for line in verdict.traceback)
+    message = _ASSEMBLY.sub(r"\1\2", verdict.message)
+    if verdict.reason in _SYNTAX:
+        message = "syntax error"
+    elif verdict.stage in _QUOTING_STAGES and verdict.reason not in _OWN_WORDS:
+        message = _first_line(message)
+    return replace(verdict, message=message, traceback=lines, details={})
+
+
+def _first_line(text: str) -> str:
+    return _ASSEMBLY.sub(r"\1\2", text.strip().partition("\n")[0])

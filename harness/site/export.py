@@ -1,0 +1,79 @@
+"""The static site: the season's pages as files, a stylesheet, each board as CSV and JSON. No script is in it.
+
+It is complete in itself: it can be put on any web server, or opened from a disk. File names are made of letters,
+digits, dots and dashes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.board.export import board_csv, board_json
+from harness.errors import UsageError
+from harness.site.gathering import Gathered
+from harness.site.links import Links, board_page, numbered, problem_page, record_page, team_page
+from harness.site.problem import ProblemText, ProblemView
+from harness.site.rendering import Site, View, read_stylesheet, render
+from harness.site.views import SeasonFacts
+from harness.store.ids import utc_now
+from harness.store.record import Record
+
+
+def export_site(
+    records: Sequence[Record],
+    directory: Path,
+    season: SeasonFacts,
+    *,
+    problems: Sequence[ProblemText] = (),
+    generated: str | None = None,
+) -> tuple[Path, ...]:
+    """Write the site into a folder and return the files written. Other files in the folder are left alone.
+
+    Args:
+        records: all records to show, in any order.
+        directory: made if it is missing.
+        season: what the pages say of the season.
+        problems: those that get a page of their own.
+        generated: the time to show, now by default.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+    pages = render_site(records, season, problems=problems, generated=generated or utc_now())
+    try:
+        for name, content in pages.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8", newline="")
+    except OSError as error:
+        raise UsageError(f"the site cannot be written to {directory}: {error.strerror}") from error
+    return tuple(directory / name for name in pages)
+
+
+def render_site(
+    records: Sequence[Record], season: SeasonFacts, *, problems: Sequence[ProblemText] = (), generated: str
+) -> dict[str, str]:
+    """Return the site's files: contents by their names, relative to its folder."""
+    gathered = Gathered(records, season)
+    files = {"style.css": read_stylesheet()}
+    problem_pages = frozenset(text.problem.name for text in problems)
+    for name, view in _views(gathered, problems):
+        files[f"{name}.html"] = render(view, Site(season, Links("../" * name.count("/")), generated, problem_pages))
+    for board in gathered.boards:
+        files[f"{board_page(board)}.json"], files[f"{board_page(board)}.csv"] = board_json(board), board_csv(board)
+    return files
+
+
+def _views(gathered: Gathered, problems: Sequence[ProblemText]) -> Iterator[tuple[str, View]]:
+    yield "index", gathered.season_view()
+    for text in problems:
+        yield problem_page(text.problem.name), ProblemView(text, gathered.cards_of(text.problem.name))
+    for board in gathered.boards:
+        for view in gathered.board_views(board):
+            yield numbered(board_page(board), view.window.number), view
+    for team in gathered.teams:
+        for page in gathered.team_views(team):
+            yield numbered(team_page(team), page.window.number), page
+    for record in gathered.records:
+        yield record_page(record.id), gathered.record_view(record)

@@ -1,0 +1,149 @@
+"""From a list of records to what pages show: for the static export, which has all records at hand. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from harness.board.concealing import conceal
+from harness.board.history import list_changes
+from harness.board.ranking import Board, rank
+from harness.board.standings import rank_overall
+from harness.board.trend import plot_trend
+from harness.site.links import OnBoard, board_page
+from harness.site.views import (
+    LATEST,
+    BoardCard,
+    BoardView,
+    Overall,
+    RecordView,
+    SeasonFacts,
+    SeasonView,
+    TeamPlace,
+    TeamView,
+    cut,
+)
+from harness.store.record import Record
+from harness.store.store import Previous
+
+
+class Gathered:
+    """The season's records, ranked, and what each page takes from them."""
+
+    def __init__(self, records: Sequence[Record], season: SeasonFacts) -> None:
+        shown = records if season.code_visible else [conceal(record) for record in records]
+        self._whole = {record.id: record for record in records}
+        self.records = sorted(shown, key=lambda record: record.id, reverse=True)
+        self.boards = rank_boards(self.records, season)
+        self._overall = rank_everywhere(self.boards, season.points)
+        self._of_board: dict[str, list[Record]] = defaultdict(list)
+        self._of_team: dict[str, list[Record]] = defaultdict(list)
+        for record in self.records:
+            self._of_board[board_page(record)].append(record)
+            self._of_team[record.team].append(record)
+
+    @property
+    def teams(self) -> tuple[str, ...]:
+        """Every team that has submitted."""
+        return tuple(self._of_team)
+
+    def season_view(self) -> SeasonView:
+        """Return what the season's home shows."""
+        return SeasonView(
+            cards=tuple(BoardCard.of(board) for board in self.boards),
+            overall=self._overall,
+            latest=tuple(self.records[:LATEST]),
+            teams=len(self._of_team),
+            submissions=len(self.records),
+        )
+
+    def board_views(self, board: Board) -> Iterator[BoardView]:
+        """Return the pages of a board; the first one has what is not ranked."""
+        here = self._of_board[board_page(board)]
+        pages = cut(len(board.entries), 1)[1].pages
+        for number in range(1, pages + 1):
+            part, window = cut(len(board.entries), number)
+            page = replace(board, entries=board.entries[part])
+            if number > 1:
+                yield BoardView(replace(page, unranked=(), elsewhere=()), board.entries[:2], window)
+                continue
+            trend = plot_trend([record for record in here if record.setting == board.setting])
+            yield BoardView(page, board.entries[:2], window, trend, tuple(here[:LATEST]))
+
+    def record_view(self, record: Record) -> RecordView:
+        """Return what a record's page shows. Its code is taken away where it is drawn: the page says that it is."""
+        board = self._board_of(record)
+        history = [other for other in self._of_board[board_page(record)] if other.team == record.team]
+        earlier = [other for other in history if other.id < record.id and other.state == "finished"]
+        best = min((o for o in earlier if o.scored), key=lambda other: (other.score_us or 0.0, other.id), default=None)
+        finished = record.state == "finished"
+        return RecordView(
+            record=self._whole[record.id],
+            entry=next((entry for entry in board.entries if entry.record.id == record.id), None),
+            ranked=len(board.entries),
+            history=tuple(history[:LATEST]),
+            trend=plot_trend([other for other in history if other.setting == record.setting]),
+            changes=list_changes(record, Previous(earlier[0] if earlier else None, best)) if finished else (),
+        )
+
+    def team_views(self, team: str) -> Iterator[TeamView]:
+        """Return the pages of a team."""
+        own = self._of_team[team]
+        overall = tuple(
+            replace(item, standings=mine)
+            for item in self._overall
+            if (mine := tuple(standing for standing in item.standings if standing.team == team))
+        )
+        places = tuple(self._places(team))
+        for number in range(1, cut(len(own), 1)[1].pages + 1):
+            part, window = cut(len(own), number)
+            yield TeamView(team, overall, places, tuple(own[part]), window)
+
+    def cards_of(self, problem: str) -> tuple[BoardCard, ...]:
+        """Return the boards of a problem."""
+        return tuple(BoardCard.of(board) for board in self.boards if board.problem == problem)
+
+    def _places(self, team: str) -> Iterator[TeamPlace]:
+        for board in self.boards:
+            for entry in board.entries:
+                if entry.record.team == team:
+                    here = [r for r in self._of_board[board_page(board)] if r.team == team]
+                    trend = plot_trend([record for record in here if record.setting == board.setting])
+                    yield TeamPlace(
+                        board.problem, board.target, board.division, entry, len(board.entries), board.changed, trend
+                    )
+
+    def _board_of(self, item: OnBoard) -> Board:
+        return next(board for board in self.boards if board_page(board) == board_page(item))
+
+
+def rank_boards(records: Sequence[Record], season: SeasonFacts) -> tuple[Board, ...]:
+    """Return every board that has a record, in the season's order of problems."""
+    order = {name: i for i, name in enumerate(season.titles)}
+    keys = sorted(
+        {(record.problem, record.target, record.division) for record in records},
+        key=lambda key: (order.get(key[0], len(order)), key),
+    )
+    return tuple(
+        rank(
+            records,
+            *key,
+            noise=season.noise.get(key[1], 0.0),
+            noise_assumed=key[1] in season.noise_assumed,
+            setting=season.settings.get(key[0]),
+            version_now=season.versions.get(key[0]),
+        )
+        for key in keys
+    )
+
+
+def rank_everywhere(boards: Sequence[Board], points: Mapping[str, int]) -> tuple[Overall, ...]:
+    """Return the overall standings of each target and division that has a ranked entry, the fullest first."""
+    places = dict.fromkeys((board.target, board.division) for board in boards)
+    found = []
+    for target, division in places:
+        here = [board for board in boards if (board.target, board.division) == (target, division)]
+        if standings := rank_overall(here, points):
+            found.append(Overall(target, division, standings, len(standings)))
+    return tuple(sorted(found, key=lambda item: -item.teams))

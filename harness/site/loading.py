@@ -1,0 +1,51 @@
+"""What the pages say of a season and its problems, from shapes.yaml and the problems' folders."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from harness.board.text import moment
+from harness.site.problem import ProblemText, load_problem_text
+from harness.site.views import SeasonFacts
+from harness.spec import find_problem, load_season
+from harness.spec.season import SeasonSpec
+from harness.target import load_target, target_names
+
+
+def load_season_facts(root: Path, now: datetime) -> SeasonFacts:
+    """Return what the pages say of the season of a repository.
+
+    Args:
+        root: where shapes.yaml is.
+        now: decides whether submissions' code may be shown.
+    """
+    season = load_season(root)
+    problems = [find_problem(root, name) for name in season.problems]
+    titles = {problem.name: problem.title for problem in problems}
+    targets = [load_target(name) for name in target_names()]
+    return SeasonFacts(
+        name=season.title,
+        titles=titles,
+        deadlines=dict.fromkeys(titles, season.closes.isoformat()) if season.closes else {},
+        noise={target.name: target.ranking_noise for target in targets},
+        noise_assumed=frozenset(target.name for target in targets if target.noise is None),
+        versions={problem.name: problem.version for problem in problems},
+        points={name: entry.points for name, entry in season.problems.items()},
+        code_visible=season.shows_code(now),
+        code_until=_code_until(season),
+    )
+
+
+def load_problem_texts(root: Path) -> tuple[ProblemText, ...]:
+    """Return what the pages of a season's problems show."""
+    season = load_season(root)
+    targets = [load_target(name) for name in season.targets]
+    return tuple(load_problem_text(root, name, targets) for name in season.problems)
+
+
+def _code_until(season: SeasonSpec) -> str:
+    if season.code_visible == "never":
+        return ""
+    closes = f" on {moment(season.closes.isoformat())} UTC" if season.closes else ""
+    return f"the season closes{closes}"

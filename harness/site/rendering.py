@@ -1,0 +1,146 @@
+"""From a view to a page: templates, the values that they may use, and nothing that decides anything.
+
+The texts on the pages are other people's. Every value passes `clean` and Jinja's autoescape on its way into a page,
+and one that is too long is cut, so that nobody makes a page too large to read; what is a team's code is taken away
+before a template sees it, unless the season shows code; the pages' own policy (CSP) forbids scripts and foreign
+resources should all that fail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from harness import __version__
+from harness.board import reading, text
+from harness.board.concealing import conceal, hides_something
+from harness.site.colouring import colour_python
+from harness.site.links import Links, board_page, team_page
+from harness.site.markdown import render_markdown, split_section
+from harness.site.problem import ProblemView
+from harness.site.views import ActsView, BoardView, QueueView, RecordView, SeasonFacts, SeasonView, TeamView
+from harness.text import clean
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
+)  # fmt: skip
+"""What a page may load: its stylesheet. `frame-ancestors` works in a header only; the service adds it."""
+
+MAX_CHARACTERS = 4000
+"""Of one value; an error message is cut there."""
+
+View: TypeAlias = "SeasonView | BoardView | RecordView | TeamView | ProblemView | QueueView | ActsView"
+
+_TEMPLATE_OF: dict[type, str] = {
+    SeasonView: "season.html",
+    BoardView: "board.html",
+    RecordView: "record.html",
+    TeamView: "team.html",
+    ProblemView: "problem.html",
+    QueueView: "queue.html",
+    ActsView: "acts.html",
+}
+
+
+@dataclass(frozen=True)
+class Site:
+    """What every page of a site shares.
+
+    Attributes:
+        season: what the pages say of the season.
+        links: from the page to the others.
+        generated: when it was written, ISO.
+        problem_pages: the problems that have a page.
+        live: it is the service's: there are a queue and a log of acts, and pages are as of now.
+    """
+
+    season: SeasonFacts
+    links: Links
+    generated: str
+    problem_pages: frozenset[str] = frozenset()
+    live: bool = False
+
+
+def render(view: View, site: Site) -> str:
+    """Return the page of a view."""
+    hidden = False
+    if isinstance(view, RecordView) and not site.season.code_visible:
+        hidden = hides_something(view.record) or bool(view.sources)
+        view = replace(view, record=conceal(view.record), sources=())
+    values = _read_problem(view, site.links) if isinstance(view, ProblemView) else {}
+    return _render(_TEMPLATE_OF[type(view)], site, view=view, code_hidden=hidden, **values)
+
+
+def render_message(title: str, message: str, site: Site) -> str:
+    """Return a page that says one thing: what was not found, what is closed."""
+    return _render("message.html", site, title=title, message=message)
+
+
+def read_stylesheet() -> str:
+    """Return the one stylesheet."""
+    return (TEMPLATES / "style.css").read_text(encoding="utf-8")
+
+
+def aligned(number: str) -> Markup:
+    """Split a number at its decimal point, so that a column of them lines up there."""
+    whole, point, digits = number.partition(".")
+    if not number:
+        return Markup("")
+    return Markup('{}<span class="digits">{}{}</span>').format(whole, point, digits)
+
+
+def _read_problem(view: ProblemView, links: Links) -> dict[str, Markup]:
+    """Return a README in the parts that a problem's page shows."""
+    readme, qualification = split_section(view.text.readme, "Qualification")
+    return {
+        "readme": render_markdown(readme, links.problem),
+        "qualification": render_markdown(qualification, links.problem),
+    }
+
+
+def _render(template: str, site: Site, **values: Any) -> str:
+    return _environment().get_template(template).render(site=site, season=site.season, links=site.links, **values)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    names = ("gap", "magnitude", "microseconds", "moment", "percent", "seconds", "size_bytes")
+    environment.filters.update({name: getattr(text, name) for name in names}, aligned=aligned, python=colour_python)
+    environment.globals.update(
+        version=__version__,
+        policy=CONTENT_SECURITY_POLICY,
+        reading=reading,
+        shape_names=text.shape_names,
+        short_names=text.short_names,
+        telling_axes=text.telling_axes,
+        common_axes=text.common_axes,
+        board_page=board_page,
+        team_page=team_page,
+    )
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    """Clean every value that a template writes; what a macro has rendered has been through here."""
+    if value is None:
+        return ""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    cleaned = clean(value, lines=True)
+    return cleaned if len(cleaned) <= MAX_CHARACTERS else f"{cleaned[:MAX_CHARACTERS]} …"
