@@ -8,8 +8,8 @@ setting, are listed apart with the reason.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from harness.board.pooling import Pooled, pool_runs
 from harness.store.record import RANKING_SUITE, Record, Setting
@@ -116,16 +116,33 @@ def rank(
     )
     setting = setting or _newest_setting(shown)
     here = [record for record in shown if record.setting == setting]
-    best = _fastest_of_each_team(pool_runs(record for record in here if record.scored))
-    return Board(
-        *board,
-        setting,
-        noise,
-        entries=_place(best, noise, _first_teams(shown)),
+    empty = Board(*board, setting, noise, version_now=version_now, noise_assumed=noise_assumed)
+    programs = pool_runs(record for record in here if record.scored)
+    return arrange(empty, programs, here, [r for r in shown if r.setting != setting], _first_teams(shown))
+
+
+def arrange(
+    board: Board,
+    programs: Iterable[Pooled],
+    here: Sequence[Record],
+    others: Sequence[Record],
+    first_teams: Mapping[str, str],
+) -> Board:
+    """Fill a board by the rules of ranking, from what its records come to.
+
+    Args:
+        board: without entries; its setting is the one that counts.
+        programs: ranked in that setting; of each team at least the fastest.
+        here: accepted records of that setting, the oldest first; of each team at least the newest unranked one.
+        others: accepted records of other settings, the oldest first.
+        first_teams: who had a program, or a source, first, by the hash of either.
+    """
+    best = _fastest_of_each_team(programs)
+    return replace(
+        board,
+        entries=_place(best, board.noise, first_teams),
         unranked=_list_unranked(here, {pooled.record.team: pooled.record for pooled in best}),
-        elsewhere=_list_elsewhere([record for record in shown if record.setting != setting], setting),
-        version_now=version_now,
-        noise_assumed=noise_assumed,
+        elsewhere=_list_elsewhere(others, board.setting),
     )
 
 
@@ -185,7 +202,7 @@ def _fastest_of_each_team(programs: Iterable[Pooled]) -> list[Pooled]:
     return sorted(best.values(), key=lambda pooled: (pooled.score_us, pooled.first))
 
 
-def _place(best: Sequence[Pooled], noise: float, first_teams: dict[str, str]) -> tuple[Entry, ...]:
+def _place(best: Sequence[Pooled], noise: float, first_teams: Mapping[str, str]) -> tuple[Entry, ...]:
     places = tie_groups([pooled.score_us for pooled in best], noise, [pooled.program for pooled in best])
     listed = sorted(zip(places, best, strict=True), key=lambda pair: (pair[0], pair[1].score_us, pair[1].first))
     scores_us = [pooled.score_us for _, pooled in listed]
@@ -245,7 +262,7 @@ def _first_teams(shown: Sequence[Record]) -> dict[str, str]:
     return first
 
 
-def _find_earlier(record: Record, first_teams: dict[str, str]) -> str | None:
+def _find_earlier(record: Record, first_teams: Mapping[str, str]) -> str | None:
     """Return the other team that had a record's program first, or else its source: of another setting, say."""
     names = filter(None, (record.program, record.normalised_source_sha256))
     return next((first_teams[name] for name in names if first_teams[name] != record.team), None)

@@ -65,12 +65,12 @@ def run_submit(
     store.submit(record)
     evaluation = Evaluation()
     try:
-        evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, node=node)
+        evaluation.verdict = evaluate(request, workspace, listener, evaluation, full=full, node=node)
     except KeyboardInterrupt:
         store.interrupt(record)
         raise
     except Exception as error:  # ours or the machine's, bugs too: it must not be lost, nor blamed on the team
-        evaluation.verdict, evaluation.error = _judge_ours(error), traceback.format_exc()
+        evaluation.verdict, evaluation.error = judge_ours(error), traceback.format_exc()
     finished = close_record(record, request, evaluation)
     store.finish(finished)
     return Submitted(finished, evaluation.built.artifact if evaluation.built else None)
@@ -102,7 +102,7 @@ def run_dry(
     if on_cpu:
         evaluation.verdict = _check_elsewhere(request, workspace, listener, evaluation, node)
     else:
-        evaluation.verdict = _evaluate(request, workspace, listener, evaluation, full=full, node=node)
+        evaluation.verdict = evaluate(request, workspace, listener, evaluation, full=full, node=node)
     if evaluation.no_replay:
         raise NodeLacksError(evaluation.no_replay)
     record = close_record(open_record(request), request, evaluation)
@@ -111,7 +111,7 @@ def run_dry(
     return Submitted(record, evaluation.built.artifact if evaluation.built else None)
 
 
-def _evaluate(
+def evaluate(
     request: BuildRequest,
     workspace: Workspace,
     listener: Listener,
@@ -120,6 +120,16 @@ def _evaluate(
     full: bool,
     node: Sequence[str] | None,
 ) -> Verdict:
+    """Run the stages, one after the other, until one decides; return the verdict.
+
+    Args:
+        request: what is evaluated.
+        workspace: where artifacts are kept.
+        listener: is told how it goes.
+        evaluation: is given what each stage gave.
+        full: check benchmarks by all their programs.
+        node: starts the program that replays on a GPU, None where there is none.
+    """
     with evaluation.stage("build"):
         built = run_build(request, workspace, listener)
     if isinstance(built, Verdict):
@@ -202,7 +212,8 @@ def _count_tests(request: BuildRequest) -> int:
     return sum(case.role == "test" for case in load_cases(request.problem, request.suite))
 
 
-def _judge_ours(error: Exception) -> Verdict:
+def judge_ours(error: Exception) -> Verdict:
+    """Return the verdict on a submission that an error of ours ended."""
     told = f"{error}" if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
     message = f"{told}\nThis is the harness's fault or the machine's, not the submission's; it counts against nobody."
     return Verdict(Kind.HARNESS_ERROR, "engine", type(error).__name__, message)

@@ -66,8 +66,8 @@ class Job:
 
     @property
     def created(self) -> str:
-        """When it was made, as records say it."""
-        return iso(self.created_s)
+        """When the team submitted, as records say it."""
+        return iso(self.submitted_s)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ Nothing here believes a worker whose lease is over, nor one whose record is of s
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlalchemy import Connection
 
 from harness.engine.machine import describe_machine
@@ -65,11 +63,6 @@ def fault_record(job: Job, reason: str, message: str) -> Record:
         verdict=verdict,
         suite=job.suite,
     )
-
-
-def of_job(record: Record, job: Job) -> Record:
-    """Return an evaluation's record under the name of its job."""
-    return replace(record, id=job.id, created=job.created)
 
 
 def _check_identity(job: Job, record: Record) -> None:

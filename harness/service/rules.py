@@ -15,8 +15,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from harness.errors import UsageError
+from harness.errors import SpecError, UsageError
 from harness.service.acts import log_act, newest_act
+from harness.service.logs import warn
 from harness.spec import Problem, Season, find_problem, load_season
 from harness.target import Target, load_target
 
@@ -61,8 +62,10 @@ class RulesFile:
     def current(self, connection: Connection) -> Rules:
         """Return the rules of now, with what organisers have changed.
 
+        While a file is at fault (somebody is editing it), the rules are what they were before.
+
         Raises:
-            SpecError: a file is at fault.
+            SpecError: a file is at fault, and was from the beginning.
         """
         rules = self._load()
         act = newest_act(connection, "season", rules.season.name)
@@ -74,10 +77,18 @@ class RulesFile:
             self._looked_s = time.monotonic()
             stamp = self._look()
             if self._rules is None or stamp != self._stamp:
-                season = load_season(self._root)
-                self._rules = Rules(season, {name: find_problem(self._root, name) for name in season.problems})
-                self._stamp = stamp
+                self._stamp, self._rules = stamp, self._read(self._rules)
         return self._rules
+
+    def _read(self, before: Rules | None) -> Rules:
+        try:
+            season = load_season(self._root)
+            return Rules(season, {name: find_problem(self._root, name) for name in season.problems})
+        except SpecError as error:
+            if before is None:
+                raise
+            warn("season is at fault, so it stays as it was", why=str(error))
+            return before
 
     def _look(self) -> tuple[Any, ...]:
         paths = [self._root / "shapes.yaml", *sorted((self._root / "problems").glob("*/*"))]

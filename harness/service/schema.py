@@ -1,20 +1,16 @@
-"""The service's tables, beside the store's table of records, and what form a database must have to be served.
+"""The service's tables, beside the store's table of records.
 
-Owns definitions and the check at start. Records stay the store's: a finished job's record is a row of `records` with
-the job's id. The steps from revision to revision are Alembic scripts in `migrations/versions`, with a version table of
-their own, so that a database of local records has none of this.
+Records stay the store's: a finished job's record is a row of `records` with the job's id. How a database comes to this
+form is `form`'s business.
 
 Times are seconds since 1970 where they are compared, ISO text where they are shown.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sqlalchemy import (
     JSON,
     Column,
-    Connection,
     Float,
     Index,
     Integer,
@@ -24,19 +20,8 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    inspect,
-    select,
 )
 from sqlalchemy.dialects.postgresql import JSONB
-
-from harness.errors import StoreError
-from harness.store.database import Database
-
-HEAD = "0001"
-"""The newest revision in `migrations/versions`; a test compares them."""
-
-MIGRATIONS = Path(__file__).parent / "migrations"
-VERSIONS = "service_version"
 
 metadata = MetaData()
 _json = JSON().with_variant(JSONB(), "postgresql")
@@ -249,55 +234,3 @@ unverified = Table(
     Index("unverified_board", *_board, "id"),
 )
 """Records that teams made on their own machines. They are in no query that ranks."""
-
-
-def prepare(database: Database, *, migrate: bool) -> None:
-    """Check that a database can be served; bring it to this version's form if allowed.
-
-    Raises:
-        StoreError: it is not of this version's form; the message says the command.
-    """
-    with database.read() as connection:
-        names = set(inspect(connection).get_table_names())
-        revision = stored_revision(connection) if VERSIONS in names else None
-    if revision is not None and revision not in _known_revisions():
-        raise StoreError(
-            f"the service's database {database.place} has revision {revision}, this version knows {HEAD}: update"
-        )
-    # A SQLite file that was made just now holds nothing that a migration could hurt.
-    if not migrate and (names or database.engine.dialect.name != "sqlite"):
-        _refuse_older(database, revision)
-        database.prepare(migrate=False)
-        return
-    database.prepare(migrate=True)
-    with database.write() as connection:
-        _upgrade(connection)
-
-
-def stored_revision(connection: Connection) -> str | None:
-    """Return the revision of the service's tables."""
-    versions = Table(VERSIONS, MetaData(), Column("version_num", String(32)))
-    return connection.execute(select(versions.c.version_num)).scalar()
-
-
-def _refuse_older(database: Database, revision: str | None) -> None:
-    if revision != HEAD:
-        state = f"at revision {revision}" if revision else "not set up"
-        raise StoreError(
-            f"the service's database {database.place} is {state}, and this version needs {HEAD}: "
-            "run `harness admin migrate`, then start again"
-        )
-
-
-def _upgrade(connection: Connection) -> None:
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, HEAD)
-
-
-def _known_revisions() -> set[str]:
-    return {path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")}

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.errors import StoreError
+from harness.frame import Frame
 from harness.store.codec import decode, encode
 
 FORMAT = 1
@@ -31,15 +32,6 @@ ACCEPTED = ("PASSED", "CHECKED", "BUILT")
 
 COMPARED_TOOLS = ("helion", "torch", "triton")
 """The tools that shape the measured code: scores made with other versions of them are not comparable."""
-
-
-@dataclass(frozen=True)
-class TracebackLine:
-    """One line of the submission's own traceback."""
-
-    line: int
-    function: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -61,7 +53,7 @@ class VerdictRecord:
     case: str | None = None
     reason: str = ""
     message: str = ""
-    traceback: tuple[TracebackLine, ...] = ()
+    traceback: tuple[Frame, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
 
 

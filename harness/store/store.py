@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import math
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,8 +19,9 @@ from sqlalchemy.exc import IntegrityError
 from harness.errors import StoreError, UsageError
 from harness.store.database import Database
 from harness.store.ids import utc_now
-from harness.store.owner import Owner, is_gone, this_process
-from harness.store.record import Record, VerdictRecord, decode_record, encode_record
+from harness.store.owner import Owner, is_gone
+from harness.store.record import Record, VerdictRecord, decode_record
+from harness.store.rows import owner_columns, record_columns
 from harness.store.schema import records
 
 LOCK_TIMEOUT_S = 15.0
@@ -89,7 +89,7 @@ class Store:
             raise StoreError(f"record {record.id} is {record.state}: only a submitted one can be stored first")
         try:
             with self._database.write() as connection:
-                connection.execute(records.insert().values(id=record.id, **_columns(record), **_owner_columns()))
+                connection.execute(records.insert().values(id=record.id, **record_columns(record), **owner_columns()))
         except StoreError as error:
             if isinstance(error.__cause__, IntegrityError):
                 raise StoreError(f"record {record.id} is stored already") from None
@@ -106,7 +106,7 @@ class Store:
         with self._database.write() as connection:
             same = _equal(**{name: getattr(record, name) for name in IDENTITY})
             unfinished = and_(records.c.id == record.id, records.c.state != "finished", *same)
-            if connection.execute(records.update().where(unfinished).values(**_columns(record))).rowcount != 1:
+            if connection.execute(records.update().where(unfinished).values(**record_columns(record))).rowcount != 1:
                 told = "was never submitted, or is finished already, or was submitted as another's"
                 raise StoreError(f"record {record.id} {told}")
 
@@ -115,7 +115,7 @@ class Store:
         stopped = _interrupted(record)
         with self._database.write() as connection:
             unfinished = and_(records.c.id == record.id, records.c.state == "submitted")
-            connection.execute(records.update().where(unfinished).values(**_columns(stopped)))
+            connection.execute(records.update().where(unfinished).values(**record_columns(stopped)))
 
     def recover(self) -> list[Record]:
         """Mark what died unfinished as interrupted, and return those records. A living process's is left alone."""
@@ -128,7 +128,7 @@ class Store:
                 _interrupted(decode_record(r.document)) for r in connection.execute(unfinished) if _is_abandoned(r)
             ]
             for record in found:
-                connection.execute(records.update().where(records.c.id == record.id).values(**_columns(record)))
+                connection.execute(records.update().where(records.c.id == record.id).values(**record_columns(record)))
         return found
 
     def record(self, prefix: str) -> Record:
@@ -202,31 +202,6 @@ class Store:
             last = _load(connection, query.order_by(records.c.id.desc()))
             best = _load(connection, timed.order_by(ranked_first, records.c.score_us, records.c.id))
         return Previous(last[0] if last else None, best[0] if best else None)
-
-
-def _columns(record: Record) -> dict[str, Any]:
-    """Return the columns that a record determines, all but its id."""
-    document = encode_record(record)
-    copied = ("state", "created", "team", "problem", "target", "division", "season", "artifact_key")
-    sources = ("source_sha256", "normalised_source_sha256")
-    return {
-        **{name: document[name] for name in copied + sources},
-        "program": record.program,
-        "score_us": _column_number(record.score_us),
-        "setting": record.setting.key,
-        "verdict": record.verdict.kind if record.verdict else None,
-        "standing": "ranked" if record.scored else "accepted" if record.accepted else "none",
-        "document": document,
-    }
-
-
-def _column_number(value: float | None) -> float | None:
-    """Return a number that every database orders; the record keeps what it was."""
-    return value if value is not None and math.isfinite(value) else None
-
-
-def _owner_columns() -> dict[str, Any]:
-    return {f"owner_{name}": value for name, value in dataclasses.asdict(this_process()).items()}
 
 
 def _is_abandoned(row: Row[Any]) -> bool:

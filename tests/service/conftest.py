@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness.service import schema
+from harness.service import form
 from harness.store.database import Database
 from tests.service.cluster import Cluster, find_binaries
 
@@ -15,7 +15,7 @@ from tests.service.cluster import Cluster, find_binaries
 def sqlite_template(tmp_path_factory):
     path = tmp_path_factory.mktemp("service") / "template.sqlite"
     database = Database(path, 15.0)
-    schema.prepare(database, migrate=True)
+    form.prepare(database, migrate=True)
     with database.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
@@ -35,7 +35,7 @@ def cluster():
 def postgresql_template(cluster):
     name = cluster.make_database()
     database = Database(cluster.url(name), 15.0)
-    schema.prepare(database, migrate=True)
+    form.prepare(database, migrate=True)
     database.close()
     return name
 

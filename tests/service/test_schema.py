@@ -10,37 +10,37 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import delete, text, update
 
 from harness.errors import StoreError
-from harness.service import schema
+from harness.service import form, schema
 from harness.service.acts import list_acts, log_act, newest_act
 from harness.store.database import Database
 
 
 def test_head_is_the_newest_migration():
     config = Config()
-    config.set_main_option("script_location", str(schema.MIGRATIONS))
-    assert ScriptDirectory.from_config(config).get_current_head() == schema.HEAD
+    config.set_main_option("script_location", str(form.MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_current_head() == form.HEAD
 
 
 def test_migrations_make_the_tables_that_the_code_uses(database):
     with database.read() as connection:
         mine = set(schema.metadata.tables)
-        only = {"include_name": lambda name, kind, _: kind != "table" or name in mine, "version_table": schema.VERSIONS}
+        only = {"include_name": lambda name, kind, _: kind != "table" or name in mine, "version_table": form.VERSIONS}
         assert compare_metadata(MigrationContext.configure(connection, opts=only), schema.metadata) == []
 
 
 def test_a_new_file_is_made_without_being_asked(tmp_path):
     database = Database(tmp_path / "service.sqlite", 15.0)
-    schema.prepare(database, migrate=False)
+    form.prepare(database, migrate=False)
     with database.read() as connection:
-        assert schema.stored_revision(connection) == schema.HEAD
+        assert form.stored_revision(connection) == form.HEAD
 
 
 def test_an_empty_postgresql_says_the_command(cluster):
     database = Database(cluster.url(cluster.make_database()), 15.0)
     with pytest.raises(StoreError, match="is not set up, and this version needs .*: run `harness admin migrate`"):
-        schema.prepare(database, migrate=False)
-    schema.prepare(database, migrate=True)
-    schema.prepare(database, migrate=False)
+        form.prepare(database, migrate=False)
+    form.prepare(database, migrate=True)
+    form.prepare(database, migrate=False)
     database.close()
 
 
@@ -48,14 +48,14 @@ def test_local_records_are_not_served_unasked(tmp_path):
     database = Database(tmp_path / "records.sqlite", 15.0)
     database.prepare(migrate=True)
     with pytest.raises(StoreError, match="is not set up, and this version needs"):
-        schema.prepare(database, migrate=False)
+        form.prepare(database, migrate=False)
 
 
 def test_another_revision_is_told(database):
     with database.write() as connection:
-        connection.execute(text(f"update {schema.VERSIONS} set version_num = '0042'"))
+        connection.execute(text(f"update {form.VERSIONS} set version_num = '0042'"))
     with pytest.raises(StoreError, match="has revision 0042, this version knows"):
-        schema.prepare(database, migrate=True)
+        form.prepare(database, migrate=True)
 
 
 def test_the_log_of_acts_cannot_be_changed(database):

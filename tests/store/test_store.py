@@ -9,8 +9,9 @@ from sqlalchemy import event, insert
 
 from harness.errors import StoreError, UsageError
 from harness.store import new_record_id, open_store
+from harness.store.rows import owner_columns, record_columns
 from harness.store.schema import records
-from harness.store.store import FASTEST_PROGRAMS, _columns, _owner_columns
+from harness.store.store import FASTEST_PROGRAMS
 from tests.store.samples import START_S, checked, incorrect, passed, submitted
 
 
@@ -122,7 +123,7 @@ def test_a_ranked_record_is_the_best_even_if_an_unranked_one_is_faster(store):
 
 
 def test_a_board_stays_fast_among_many_records(store):
-    row = {**_columns(passed("", 1.0)), **_owner_columns()}
+    row = {**record_columns(passed("", 1.0)), **owner_columns()}
     rows = [
         row
         | {"id": new_record_id(START_S + i), "team": f"team{i % 50}", "problem": f"problem{i % 10}"}

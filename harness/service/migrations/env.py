@@ -1,10 +1,11 @@
-"""Alembic's entry point. It works on the connection that `schema.prepare` hands over, in that one's transaction."""
+"""Alembic's entry point. It works on the connection that `form.prepare` hands over, in that one's transaction."""
 
 from __future__ import annotations
 
 from alembic import context
 
-from harness.service.schema import VERSIONS, metadata
+from harness.service.form import VERSIONS
+from harness.service.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

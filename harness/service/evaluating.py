@@ -1,0 +1,164 @@
+"""What a worker does with a job: by the engine, or by outcomes that were recorded before.
+
+The engine's way builds in sandboxes and replays on this machine's GPU. The recorded way is for rehearsing a season: a
+server with its queue, its boards and its organisers, at whatever speed, without a compiler. It looks a submission up in
+a folder of records, by its source; what it does not find there is a fault of whoever set it up.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from harness.case import load_cases
+from harness.engine.gpu_node import find_node, find_season_gpu
+from harness.engine.progress import Event, Listener
+from harness.engine.recording import open_record
+from harness.engine.request import BuildRequest
+from harness.engine.stages import evaluate_build, evaluate_replay
+from harness.engine.workspace import Workspace
+from harness.errors import HarnessError, UsageError
+from harness.sandbox import Level, best_level
+from harness.service.job import Job
+from harness.spec import Problem, Season
+from harness.store import load_records
+from harness.store.record import Record, VerdictRecord
+from harness.submission import Submission
+from harness.target import load_target
+from harness.toolchain import check_toolchain
+
+ENGINE, RECORDED = "engine", "recorded"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job with all that its evaluation looks at."""
+
+    job: Job
+    submission: Submission
+    season: Season
+    problem: Problem
+
+
+class Evaluator(Protocol):
+    """One way to evaluate. An error that it raises is ours; a verdict is the team's."""
+
+    def build(self, task: Task, listener: Listener) -> Record:
+        """Return the record of a job after its build and check."""
+
+    def replay(self, task: Task, checked: Record, listener: Listener) -> Record:
+        """Return the record of a built job after its replay on a GPU."""
+
+
+class EngineEvaluator:
+    """Evaluates with the engine, in a repository on this machine."""
+
+    def __init__(self, root: Path) -> None:
+        self._workspace = Workspace(root)
+
+    @cached_property
+    def _toolchain(self) -> dict[str, str]:
+        return check_toolchain()
+
+    @cached_property
+    def _level(self) -> Level:
+        return best_level().level
+
+    def build(self, task: Task, listener: Listener) -> Record:
+        """Return the record of a job after its build and check."""
+        request = self._request(task)
+        return evaluate_build(request, _named(open_record(request), task.job), self._workspace, listener)
+
+    def replay(self, task: Task, checked: Record, listener: Listener) -> Record:
+        """Return the record of a built job after its replay on a GPU."""
+        request = self._request(task)
+        node = find_node(request.target, self._workspace.state)
+        if node is None:
+            raise HarnessError(f"this machine has no {request.target.title}")
+        return evaluate_replay(request, checked, self._workspace, node, listener)
+
+    def _request(self, task: Task) -> BuildRequest:
+        return BuildRequest(
+            submission=task.submission,
+            problem=task.problem,
+            season=task.season,
+            target=load_target(task.job.target),
+            division=task.job.division,
+            cases=load_cases(task.problem, task.job.suite),
+            portable=False,
+            level=self._level,
+            toolchain=self._toolchain,
+            suite=task.job.suite,
+        )
+
+
+class RecordedEvaluator:
+    """Gives the outcomes of a folder of records, after as much of the time that they took as is wanted.
+
+    Args:
+        folder: of records, as `harness board --save` writes them.
+        pace: 1 for the time that each stage took when it was recorded, 0 for none.
+    """
+
+    def __init__(self, folder: Path, pace: float = 0.0) -> None:
+        self._pace = pace
+        self._records = {(r.problem, r.source_sha256): r for r in load_records(folder)}
+
+    def build(self, task: Task, listener: Listener) -> Record:
+        """Return the recorded outcome, or that it waits for the GPU if it was measured on one."""
+        record = self._find(task.job)
+        listener(Event("build", "start", total=1))
+        self._wait(record, ("build", "trace", "assemble", "check"))
+        if record.kind != "PASSED":
+            return record
+        waits = VerdictRecord("CHECKED", "judge", message="all test cases pass")
+        return replace(record, verdict=waits, ranked=False, score_us=None)
+
+    def replay(self, task: Task, checked: Record, listener: Listener) -> Record:
+        """Return the recorded outcome."""
+        record = self._find(task.job)
+        listener(Event("replay", "start", total=len(record.cases)))
+        self._wait(record, ("replay",))
+        return record
+
+    def _find(self, job: Job) -> Record:
+        record = self._records.get((job.problem, job.source_sha256))
+        if record is None:
+            raise UsageError(f"no outcome is recorded for source {job.source_sha256[:12]} of {job.problem}")
+        names = ("team", "problem", "target", "division", "suite", "season", "source_sha256")
+        return _named(replace(record, **{name: getattr(job, name) for name in names}), job)
+
+    def _wait(self, record: Record, stages: tuple[str, ...]) -> None:
+        time.sleep(self._pace * sum(stage.wall_s for stage in record.stages if stage.name in stages))
+
+
+def make_evaluator(kind: str, root: Path) -> Evaluator:
+    """Return the evaluator that a server was started with: "engine", or "recorded=FOLDER" with "@PACE" after it.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    name, _, rest = kind.partition("=")
+    if name == ENGINE and not rest:
+        return EngineEvaluator(root)
+    folder, _, pace = rest.partition("@")
+    if name != RECORDED or not folder:
+        raise UsageError(f"{kind[:60]!r} is no way to evaluate: engine, or recorded=FOLDER[@PACE]")
+    try:
+        return RecordedEvaluator(Path(folder), float(pace or 0))
+    except ValueError:
+        raise UsageError(f"the pace of recorded outcomes should be a number, not {pace[:40]!r}") from None
+
+
+def local_targets(season: Season) -> tuple[str, ...]:
+    """Return the GPUs of the season that this machine has."""
+    found = find_season_gpu(season)
+    return (found[1].name,) if found is not None else ()
+
+
+def _named(record: Record, job: Job) -> Record:
+    """Return a record under its job's name and time."""
+    return replace(record, id=job.id, created=job.created)
