@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from harness.frame import Frame
+
 
 class Kind(str, Enum):
     """The possible verdicts."""
@@ -38,15 +40,6 @@ class Kind(str, Enum):
         if self in (Kind.PASSED, Kind.CHECKED, Kind.BUILT):
             return 0
         return 3 if self is Kind.HARNESS_ERROR else 1
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One line of the submission's own traceback."""
-
-    line: int
-    function: str
-    text: str
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from harness.store.record import Record, TracebackLine, VerdictRecord
+from harness.frame import Frame
+from harness.store.record import Record, VerdictRecord
 
 _QUOTING_STAGES = ("source", "trace", "assemble")
 """Stages whose messages may go on with lines of the program, or of what was made of it."""
@@ -42,7 +43,7 @@ def hides_something(record: Record) -> bool:
 
 
 def _conceal_verdict(verdict: VerdictRecord) -> VerdictRecord:
-    lines = tuple(TracebackLine(line.line, line.function, "") for line in verdict.traceback)
+    lines = tuple(Frame(line.line, line.function, "") for line in verdict.traceback)
     message = _ASSEMBLY.sub(r"\1\2", verdict.message)
     if verdict.reason in _SYNTAX:
         message = "syntax error"

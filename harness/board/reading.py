@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 
 from harness.board.text import magnitude, moment, percent
-from harness.store.record import CaseRecord, KernelRecord, OutputError, Record, TracebackLine, WrongElement
+from harness.frame import Frame
+from harness.store.record import CaseRecord, KernelRecord, OutputError, Record, WrongElement
 
 LOW_OCCUPANCY = 0.125
 """Below this share of resident warps a kernel is marked: it hardly hides the latency of memory."""
@@ -81,7 +82,7 @@ def verdict_place(record: Record) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def line_place(line: TracebackLine) -> str:
+def line_place(line: Frame) -> str:
     """Say which function a line of the submission is in: "in custom_kernel"; nothing where that is not known."""
     return f"in {line.function}" if line.function else ""
 

@@ -45,7 +45,8 @@ from harness.board.text import (
     short_names,
     size_bytes,
 )
-from harness.store.record import CaseRecord, KernelRecord, Record, TracebackLine
+from harness.frame import Frame
+from harness.store.record import CaseRecord, KernelRecord, Record
 from harness.text import clean
 
 BETTER_STYLES = {True: "green", False: "red", None: ""}
@@ -208,7 +209,7 @@ def _render_failure(case: CaseRecord, message: str) -> RenderableType:
     return Group(*parts)
 
 
-def _render_traceback(lines: Sequence[TracebackLine]) -> RenderableType:
+def _render_traceback(lines: Sequence[Frame]) -> RenderableType:
     rows: list[Row] = [
         [f"{line.line:>5}", Text(clean(line.text), "bold"), Text(clean(line_place(line)), "dim")] for line in lines
     ]

@@ -20,12 +20,13 @@ from harness.engine.tracing import Traced, launch_lines
 from harness.engine.worker import WorkerJob, available_cores, number, start_worker, text
 from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, HarnessError
+from harness.frame import Frame
 from harness.kernel import MAX_CUBIN_BYTES, KernelSource, parse_facts
 from harness.policy.options import CONTROLS
 from harness.sandbox import Level, Mount, read_result, visible
 from harness.spec import Season
 from harness.target import Target
-from harness.verdict import Frame, Verdict, judge_assembly, judge_budget
+from harness.verdict import Verdict, judge_assembly, judge_budget
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ from harness.engine.rules import check_kernels, check_plans
 from harness.engine.tracing import Traced, TraceRequest, run_trace
 from harness.engine.workspace import Workspace, disk_error
 from harness.errors import ArtifactError
+from harness.frame import Frame
 from harness.submission import find_source_fault
 from harness.toolchain import fingerprint
-from harness.verdict import Frame, Verdict, judge_budget, judge_source, judge_trace
+from harness.verdict import Verdict, judge_budget, judge_source, judge_trace
 
 
 @dataclass(frozen=True)

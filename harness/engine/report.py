@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 
 from harness.artifact import Artifact
 from harness.case import Case
@@ -14,7 +13,6 @@ from harness.store import (
     CaseRecord,
     KernelRecord,
     OutputError,
-    TracebackLine,
     VerdictRecord,
     WrongElement,
 )
@@ -30,7 +28,7 @@ def report_verdict(verdict: Verdict) -> VerdictRecord:
         case=verdict.case or None,
         reason=verdict.reason,
         message=verdict.message,
-        traceback=tuple(TracebackLine(**asdict(frame)) for frame in verdict.traceback),
+        traceback=tuple(verdict.traceback),
         details=dict(verdict.details),
     )
 

@@ -12,13 +12,14 @@ from harness.artifact import Kernel
 from harness.case import Case
 from harness.engine.request import BuildRequest
 from harness.engine.tracing import launch_lines
+from harness.frame import Frame
 from harness.kernel import KernelSource
 from harness.plan import LaunchStep, Plan, TensorMeta, row_major
 from harness.policy import Violation, check_options, check_plan
 from harness.replay.form import Form, check_form
 from harness.spec import Problem
 from harness.submission import Submission
-from harness.verdict import Frame, Verdict, judge_assembly, judge_policy, judge_replay
+from harness.verdict import Verdict, judge_assembly, judge_policy, judge_replay
 
 
 def check_plans(

@@ -20,6 +20,7 @@ from harness.engine.progress import Event, Listener
 from harness.engine.worker import WorkerJob, available_cores, number, start_worker, text
 from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, WorkerError
+from harness.frame import Frame
 from harness.kernel import KernelSource, parse_kernel_source
 from harness.plan import Plan, parse_plan
 from harness.sandbox import Exit, Level, Mount, read_result, visible
@@ -29,7 +30,7 @@ from harness.submission import MAIN, Submission
 from harness.target import Target
 from harness.text import clean
 from harness.trace.failures import REASONS
-from harness.verdict import Frame, Verdict, judge_budget, judge_trace
+from harness.verdict import Verdict, judge_budget, judge_trace
 
 MAX_PLAN_BYTES = 2 << 20  # in memory a document takes up to twenty times that
 MAX_KERNEL_BYTES = 8 << 20

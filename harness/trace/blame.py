@@ -12,7 +12,7 @@ from collections.abc import Container
 from pathlib import Path
 from types import FrameType, TracebackType
 
-from harness.trace.failures import Frame
+from harness.frame import Frame
 
 MAX_FRAMES = 20
 # What Helion writes above the statements that it generates: the file's name and the line that they come from.

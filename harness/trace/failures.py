@@ -1,12 +1,14 @@
 """Why a submission, or one shape of it, could not be traced: the reason codes, all in one place.
 
-Owns the codes and the advice that goes with each. It imports the standard library
-only, so that stages above the trace can look a code up. Mapping an exception to a code is `classify`'s business.
+Owns the codes and the advice that goes with each. It imports nothing heavy, so that stages above the trace can look a
+code up. Mapping an exception to a code is `classify`'s business.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from harness.frame import Frame
 
 REASONS = {
     "syntax_error": "Correct the line shown; `python -m py_compile` finds it too.",
@@ -51,15 +53,6 @@ class TraceError(Exception):
         assert reason in REASONS
         super().__init__(message)
         self.reason = reason
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One line of the submission in a traceback."""
-
-    line: int
-    function: str
-    text: str
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
+from harness.frame import Frame
 from harness.store.record import (
     CaseRecord,
     KernelRecord,
     OutputError,
     Record,
     StageRecord,
-    TracebackLine,
     VerdictRecord,
 )
 from tests.store.samples import passed
@@ -32,7 +32,7 @@ def hostile_record(minute: float = 9) -> Record:
     )
     odd = dataclasses.replace(failed, shape={HOSTILE: 2}, status=HOSTILE)
     verdict = VerdictRecord(
-        "PASSED", HOSTILE, None, HOSTILE, HOSTILE, (TracebackLine(1, HOSTILE, HOSTILE),), {HOSTILE: HOSTILE}
+        "PASSED", HOSTILE, None, HOSTILE, HOSTILE, (Frame(1, HOSTILE, HOSTILE),), {HOSTILE: HOSTILE}
     )
     return dataclasses.replace(
         record,

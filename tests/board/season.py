@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import random
 
+from harness.frame import Frame
 from harness.site.views import SeasonFacts
-from harness.store.record import CaseRecord, KernelRecord, Record, StageRecord, TracebackLine, VerdictRecord
+from harness.store.record import CaseRecord, KernelRecord, Record, StageRecord, VerdictRecord
 from tests.store.samples import checked, incorrect, passed, submitted
 
 SEASON = SeasonFacts(
@@ -32,7 +33,7 @@ BUDGET = VerdictRecord(
 UNTRACEABLE = VerdictRecord(
     "UNTRACEABLE", "trace", None, "data_dependent",
     "The host program reads a value of a tensor, so it cannot be traced: decide by shapes, or inside the kernel.",
-    (TracebackLine(88, "custom_kernel", "scale = g.max().item()"),),
+    (Frame(88, "custom_kernel", "scale = g.max().item()"),),
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from harness.ci.people import find_author
 from harness.ci.report import Check, Report, encode_report
 from harness.cli import cli
 from harness.errors import HarnessError, UsageError
-from harness.store.record import TracebackLine
+from harness.frame import Frame
 from tests.ci.fake_github import TOKEN, FakeGitHub
 from tests.ci.hostile import TEXTS, hostile_record
 from tests.ci.rendering import assert_harmless
@@ -420,7 +420,7 @@ def test_the_api_and_git_agree(pull_request, entry):
 
 
 def test_lines_beyond_reason_are_not_marked(pull_request):
-    frames = (TracebackLine(10**9, "f", "x"), TracebackLine(-5, "f", "x"))
+    frames = (Frame(10**9, "f", "x"), Frame(-5, "f", "x"))
     verdict = type(incorrect().verdict)("INCORRECT", "judge", None, "wrong", "no", frames)
     pull_request.leave(Report(pull_request.head, CHECKS, records(incorrect, verdict=verdict)))
     check, _ = pull_request.answer("failure")

@@ -9,7 +9,7 @@ PACKAGE = Path(harness.__file__).parent
 
 # From the ground up; a module may import its own layer and those below it.
 LAYERS = [
-    {"errors", "dtypes", "text", "strict_json"},
+    {"errors", "dtypes", "text", "strict_json", "frame"},
     {"spec", "target", "toolchain"},
     {"case", "submission", "plan"},
     {"kernel", "policy"},

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 from typing import Any
 
+from harness.frame import Frame
 from harness.store.ids import new_record_id
 from harness.store.record import (
     BuildRecord,
@@ -15,7 +16,6 @@ from harness.store.record import (
     Record,
     StageRecord,
     TimingRecord,
-    TracebackLine,
     VerdictRecord,
     WrongElement,
 )
@@ -96,7 +96,7 @@ def incorrect(team: str = "acme", minute: float = 0, **changes: Any) -> Record:
     verdict = VerdictRecord(
         "INCORRECT", "judge", cases[1].case_id, "wrong_values",
         "Output h differs from the second chunk on: is the state carried over?",
-        (TracebackLine(41, "custom_kernel", "return chunk_h(k, w, u, g)"),), {"first_wrong_chunk": 1},
+        (Frame(41, "custom_kernel", "return chunk_h(k, w, u, g)"),), {"first_wrong_chunk": 1},
     )  # fmt: skip
     return checked(team, minute, **{"verdict": verdict, "cases": tuple(cases), **changes})
 
