@@ -13,12 +13,13 @@ from harness.ci.examine import Entry
 from harness.ci.filing import file_build, file_replay
 from harness.ci.gate import list_checks
 from harness.ci.git import GitError
+from harness.ci.held_names import load_held
 from harness.ci.merged import merged_entries, named_entries, split_doubles
-from harness.ci.records_branch import add_records
+from harness.ci.records_branch import add_records, load_branch
 from harness.ci.report import Report, ReportError, encode_report, load_report, save_report
 from harness.cli import cli
 from harness.engine.replaying import NOT_RECORDED
-from harness.errors import UsageError
+from harness.errors import StoreError, UsageError
 from harness.spec import find_problem
 from harness.store import encode_record
 from harness.submission import find_submission
@@ -29,6 +30,7 @@ from tests.store.samples import checked, incorrect, passed
 ACME, ZETA = Entry("acme", "scale", "scale"), Entry("zeta", "scale", "scale")
 STARTER = Entry("starter", "scale", "scale")
 KEY = "cd" * 32
+PROGRAM = "ab" * 32
 
 
 @pytest.fixture
@@ -54,6 +56,7 @@ def facts(root):
         "toolchain": installed_versions(),
         "finished": "2027-01-15T00:05:00Z",
         "artifact_key": KEY,
+        "program_sha256": PROGRAM,
     }
 
 
@@ -177,6 +180,8 @@ def test_the_season_closes_for_merges_and_not_for_builds(root, merged, built, re
         ({"evaluator_version": "0"}, "or evaluator"),
         ({"artifact_key": "ef" * 32}, "is not of an artifact that was built here and accepted"),
         ({"artifact_key": None}, "is not of an artifact that was built here"),
+        ({"program_sha256": "cd" * 32}, "is not of an artifact that was built here"),
+        ({"program_sha256": "<script>"}, "names no program"),
         ({"state": "submitted"}, "is not finished"),
         ({"created": "<script>"}, "is not finished"),
         ({"created": "2026-19-39T00:00:00Z"}, "is not finished"),
@@ -204,7 +209,9 @@ def test_records_are_kept_on_a_branch_of_their_own(competition, built, replayed)
     assert add_records(clone, "records", [built], None) == (built, replayed)
     history = git(competition.origin, "log", "--format=%an %s", "records").decode().splitlines()
     assert history == ["github-actions[bot] acme scale b200: PASSED", "github-actions[bot] acme scale b200: CHECKED"]
-    assert git(competition.origin, "ls-tree", "--name-only", "records").decode().split() == ["records"]
+    assert git(competition.origin, "ls-tree", "--name-only", "records").decode().split() == ["records", "teams.json"]
+    assert load_branch(clone, "records", None) == (built, replayed)
+    assert load_branch(clone, "none", None) == ()
     assert git(clone, "status", "--porcelain") == b""
 
 
@@ -227,7 +234,64 @@ def test_a_branch_that_cannot_be_pushed_is_told(competition, built):
         add_records(clone, "records", [built], None)
 
 
-def test_publish_files_what_is_right_tells_what_is_not_and_writes_the_site(
+def on_main(competition):
+    """Merge what lies in the fork."""
+    git(competition.origin, "update-ref", "refs/heads/main", competition.commit())
+
+
+def test_the_name_of_a_team_that_left_stays_its_peoples(competition, built):
+    clone = competition.checkout()
+    nobodys = dataclasses.replace(built, id="0" * 14, team="long-gone")
+    add_records(clone, "records", [built, nobodys], None)
+    assert load_held(clone, "records", None) == {"acme": ("Alan",), "long-gone": ()}
+    competition.write("submissions/acme/team.yml", "logins: [Alan, kurt]\n")
+    on_main(competition)
+    add_records(clone, "records", [], None)
+    assert load_held(clone, "records", None)["acme"] == ("Alan", "kurt")
+    competition.write("submissions/acme/team.yml", "broken")
+    on_main(competition)
+    add_records(clone, "records", [dataclasses.replace(built, id="1" * 14)], None)
+    shutil.rmtree(competition.fork / "submissions/acme")
+    on_main(competition)
+    add_records(clone, "records", [dataclasses.replace(built, id="2" * 14, team="zeta")], None)
+    held = {"acme": ("Alan", "kurt"), "long-gone": (), "zeta": ("zoe",)}
+    assert load_held(clone, "records", None) == held
+    history = git(competition.origin, "log", "--format=%s", "records").decode().splitlines()
+    assert history[2] == "People of teams"
+    assert len(history) == 4
+    git(clone, "remote", "remove", "origin")
+    assert load_held(clone, "records", None) == {}  # elsewhere than on GitHub there may be none
+
+
+def test_who_takes_a_name_with_records_is_refused_by_the_command(competition, built, monkeypatch, capsys, tmp_path):
+    add_records(competition.checkout("publisher"), "records", [built], None)
+    shutil.rmtree(competition.fork / "submissions/acme")
+    on_main(competition)
+    competition.write("submissions/acme/team.yml", "logins: [eve, alan]\n")
+    competition.write("submissions/acme/scale/submission.py", "x = 1\n")
+    asked = ["ci", "changed", "--base", competition.base, "--head", competition.commit(), "--out", str(tmp_path / "r")]
+    for author, branch, code in (("eve", "records", 1), ("alan", "records", 0), ("eve", "none", 0)):
+        monkeypatch.chdir(competition.checkout())
+        chosen = ["--author", author, "--records-branch", branch]
+        assert cli.main([*asked, *chosen], standalone_mode=False) == code
+        told = capsys.readouterr().out
+        assert ("its name stays with the people who held it (Alan)" in told) == (code == 1)
+
+
+def test_a_damaged_file_of_names_is_told(competition, built):
+    clone = competition.checkout()
+    add_records(clone, "records", [built], None)
+    tip = git(competition.origin, "rev-parse", "records").decode().strip()
+    for content in (b"[", b'{"acme": "Alan"}'):
+        blob = git(competition.origin, "hash-object", "-w", "--stdin", stdin=content).decode().strip()
+        tree = git(competition.origin, "mktree", stdin=f"100644 blob {blob}\tteams.json\n".encode()).decode().strip()
+        sha = git(competition.origin, "commit-tree", tree, "-p", tip, "-m", "x").decode().strip()
+        git(competition.origin, "update-ref", "refs/heads/records", sha)
+        with pytest.raises(StoreError, match=r"teams\.json of the branch is damaged"):
+            load_held(clone, "records", None)
+
+
+def test_publish_files_what_is_right_tells_what_is_not_and_the_site_shows_it(
     competition, built, replayed, merged, tmp_path
 ):
     clone = competition.checkout()
@@ -242,15 +306,21 @@ def test_publish_files_what_is_right_tells_what_is_not_and_writes_the_site(
     for record in (replayed, forged):
         (tmp_path / "replayed" / "replayed-b200" / f"{record.id}.json").write_bytes(dump(record))
     result = run_harness(clone, "ci", "publish", "--merged", tmp_path / "merged", "--built", tmp_path / "built",
-                         "--replayed", tmp_path / "replayed", "--site", tmp_path / "site")  # fmt: skip
+                         "--replayed", tmp_path / "replayed")  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines() == [
         "filed: acme/scale b200: CHECKED, not ranked",
         "filed: acme/scale b200: PASSED",
         f"refused: record {'1' * 14} is not finished",
         f"refused: record {'0' * 14} is of another source, problem version, season or evaluator",
-        "2 records on the site",
+        "2 records on the branch records",
     ]
+    result = run_harness(clone, "ci", "publish", "--merged", tmp_path / "merged")
+    assert result.returncode == 2
+    assert "--built is needed: 2 checks were wanted" in result.stderr
+    result = run_harness(clone, "ci", "site", "--out", tmp_path / "site")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("2 records on ")
     index = (tmp_path / "site" / "index.html").read_text()
     assert "Test season" in index
     assert "acme" in index
@@ -274,6 +344,17 @@ def test_merged_reads_a_push(competition, monkeypatch, tmp_path):
     (tmp_path / "event.json").write_text(json.dumps(event | {"before": "0" * 40}))
     with pytest.raises(UsageError, match="000000000000 is not in this history: name what is to be built"):
         cli.main(arguments, standalone_mode=False)
+
+
+def test_a_run_without_its_first_step_says_which(root, monkeypatch, tmp_path):
+    monkeypatch.chdir(root)
+    with pytest.raises(UsageError) as error:
+        cli.main(["ci", "run", "--out", str(tmp_path / "r")], standalone_mode=False)
+    assert error.value.exit_code == 2
+    out = tmp_path / "r"
+    assert str(error.value) == (
+        f"{out} has no report.json: run `harness ci changed --out {out}` first, or after a merge `harness ci merged`"
+    )
 
 
 @pytest.mark.parametrize(("lenient", "code"), [(True, 0), (False, 2)])

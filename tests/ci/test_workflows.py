@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from harness.ci.answer import CHECK, MARKER
+from harness.ci.held_names import load_held
+from harness.ci.records_branch import add_records
 from harness.ci.report import Report, encode_report, parse_report
 from harness.cli.ci import VERBS
 from harness.cli.ci.comment import GATE
@@ -22,7 +24,7 @@ from tests.ci.repository import EVENTS, ROOT, STARTER, git
 from tests.ci.test_answer import CHECKS, records
 from tests.ci.test_report import zipped
 from tests.ci.workflow import Runner, load_workflow
-from tests.store.samples import passed
+from tests.store.samples import checked, passed
 
 WORKFLOWS = {path.stem: load_workflow(path) for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))}
 ACTION = yaml.safe_load((ROOT / ".github" / "actions" / "environment" / "action.yml").read_text())
@@ -229,14 +231,31 @@ def one_target(competition):
     git(competition.origin, "update-ref", "refs/heads/main", competition.commit())
 
 
+@pytest.mark.slow
+def test_a_name_that_has_records_is_refused_by_gate_and_answer(conversation):
+    competition = conversation.competition
+    add_records(competition.checkout("publisher"), "records", [checked("acme", problem="scale")], None)
+    shutil.rmtree(competition.fork / "submissions/acme")
+    git(competition.origin, "update-ref", "refs/heads/main", competition.commit())
+    competition.write("submissions/acme/team.yml", "logins: [eve]\n")
+    competition.write(SUBMISSION, STARTER)
+    assert not conversation.open("eve")
+    told = "a team 'acme' was here and has records: its name stays with the people who held it (Alan)"
+    assert told in conversation.gate.log
+    check, comment = conversation.answer()
+    assert check["conclusion"] == "failure"
+    assert told in " ".join(assert_harmless(comment.removeprefix(MARKER), links=[PAGE]).code)
+
+
 def test_a_pull_request_from_a_fork_is_checked_and_answered(conversation):
     """The whole path: the gate's job with a real build and check, and the answer that GitHub gets."""
     one_target(conversation.competition)
     conversation.competition.write("submissions/newton/team.yml", "logins: [isaac]\n")
-    conversation.competition.write("submissions/newton/scale_py/submission.py", STARTER + "# ours\n")
+    conversation.competition.write("submissions/newton/scale_py/submission.py", STARTER + CHATTY)
     assert conversation.open("isaac"), conversation.gate.log
     assert set(conversation.gate.artifacts) == {"report", "built"}
     assert "newton/scale for b200" in conversation.gate.log
+    assert "\n  submission | ::error::ours\n" in conversation.gate.log
     page = assert_harmless(conversation.gate.summary)
     assert "CHECKED" in page.code
     check, comment = conversation.answer()
@@ -245,6 +264,10 @@ def test_a_pull_request_from_a_fork_is_checked_and_answered(conversation):
     assert "newton/scale" in told
     assert "CHECKED  scale · b200 · closed · newton" in told  # as the terminal shows it
 
+
+CHATTY = """
+print("::error::ours")
+"""
 
 ATTACK = '''
 raise ValueError("""
@@ -302,9 +325,41 @@ def test_a_merge_is_built_replayed_and_published(competition):
     assert "filed: acme/scale b200: CHECKED, not ranked" in runner.log
     assert re.search("^filed: acme/scale b200: PASSED$", runner.log, re.MULTILINE), runner.log
     kept = git(competition.origin, "ls-tree", "-r", "--name-only", "records").decode().split()
-    assert kept == sorted([f"records/{'1' * 14}.json", f"records/{record.id}.json"])
-    with zipfile.ZipFile(io.BytesIO(runner.artifacts["github-pages"])) as site:
+    assert kept == sorted([f"records/{'1' * 14}.json", f"records/{record.id}.json", "teams.json"])
+    assert runner.wants(rank, "pages")
+    assert runner.run(rank, "pages"), runner.log
+    with zipfile.ZipFile(io.BytesIO(runner.deployed)) as site:
         assert {"index.html", "style.css"} <= set(site.namelist())
+
+
+def test_a_merge_with_nothing_to_build_keeps_whose_the_names_are(competition):
+    """A change of team.yml: nothing is built or replayed, the records' branch is told, the site is written."""
+    rank = WORKFLOWS["rank"]
+    clone = competition.checkout("publisher")
+    add_records(clone, "records", [checked("acme", problem="scale")], None)
+    before = competition.base
+    competition.write("submissions/acme/team.yml", "logins: [Alan, kurt]\n")
+    git(competition.origin, "update-ref", "refs/heads/main", competition.commit())
+    event = json.loads((EVENTS / "push.json").read_text()) | {"before": before, "after": competition.base}
+    runner = Runner(competition, event, token="", vars={"RANKED_TARGETS": '["b200"]'})
+    assert runner.run(rank, "build"), runner.log
+    assert not runner.wants(rank, "replay")
+    assert runner.wants(rank, "publish")
+    assert runner.run(rank, "publish"), runner.log
+    assert "1 records on the branch records" in runner.log
+    assert load_held(clone, "records", None) == {"acme": ("Alan", "kurt")}
+
+
+def test_sites_are_written_one_at_a_time_from_all_that_there_is():
+    pages = WORKFLOWS["rank"]["jobs"]["pages"]
+    assert pages["concurrency"] == {"group": "pages", "cancel-in-progress": False}
+    assert pages["steps"][0]["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+    others = [job for name, job in WORKFLOWS["rank"]["jobs"].items() if name != "pages"]
+    assert not any("ci site" in step.get("run", "") for job in others for step in job["steps"])
+    names = [
+        step["with"][key] for step in pages["steps"] for key in ("name", "artifact_name") if key in step.get("with", {})
+    ]
+    assert names == ["github-pages-${{ github.run_attempt }}"] * 2
 
 
 @pytest.mark.slow

@@ -121,7 +121,8 @@ class Runner:
         return self._expressions(workflow["jobs"][job]).holds(workflow["jobs"][job].get("if"))
 
     def _expressions(self, definition):
-        github = {"event": self.event, "token": self.context.get("token", ""), "event_name": "", "ref": ""}
+        github = {"event": self.event, "token": self.context.get("token", ""), "event_name": "", "ref": "",
+                  "run_attempt": "1"}  # fmt: skip
         steps = {name: {"outputs": values} for name, values in self.outputs.items()}
         inputs = self.event.get("inputs", {})
         runner = {"temp": str(self.folder / "temp"), "os": "Linux", "arch": "X64"}
@@ -163,7 +164,8 @@ class Runner:
             "./.github/actions/environment": self._make_environment,
             "actions/upload-artifact": self._upload,
             "actions/download-artifact": self._download,
-            "actions/upload-pages-artifact": lambda options: self._upload({"name": "github-pages", **options}),
+            "actions/upload-pages-artifact": self._upload,
+            "actions/deploy-pages": self._deploy,
         }[action]
         stand_in(options)
         return True
@@ -200,6 +202,9 @@ class Runner:
             for file in files:
                 archive.write(file, file.relative_to(root).as_posix())
         self.artifacts[options["name"]] = buffer.getvalue()
+
+    def _deploy(self, options):
+        self.deployed = self.artifacts[options["artifact_name"]]
 
     def _download(self, options):
         pattern = options.get("name") or options["pattern"]

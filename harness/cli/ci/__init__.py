@@ -16,7 +16,8 @@ VERBS = {
     "run": ("harness.cli.ci.run", "Check, compile and judge what changed, for every target of the season."),
     "comment": ("harness.cli.ci.comment", "Answer a pull request with what its run found: a comment and a check."),
     "replay": ("harness.cli.ci.replay", "Replay the artifacts of a run on this machine's GPU."),
-    "publish": ("harness.cli.ci.publish", "File the records of a build and its replays, and write the site."),
+    "publish": ("harness.cli.ci.publish", "File the records of a build and its replays."),
+    "site": ("harness.cli.ci.site", "Write the static site from all records that there are."),
     "season": ("harness.cli.ci.season", "Check what a pull request changes of problems and season."),
 }
 
