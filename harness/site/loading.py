@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
 from harness.board.text import moment
 from harness.site.problem import ProblemText, load_problem_text
 from harness.site.views import SeasonFacts
-from harness.spec import find_problem, load_season
+from harness.spec import Problem, find_problem, load_season
 from harness.spec.season import SeasonSpec
 from harness.target import load_target, target_names
 
@@ -21,8 +22,19 @@ def load_season_facts(root: Path, now: datetime) -> SeasonFacts:
         now: decides whether submissions' code may be shown.
     """
     season = load_season(root)
-    problems = [find_problem(root, name) for name in season.problems]
-    titles = {problem.name: problem.title for problem in problems}
+    problems = {name: find_problem(root, name) for name in season.problems}
+    return describe_season(season, problems, code_visible=season.shows_code(now))
+
+
+def describe_season(season: SeasonSpec, problems: Mapping[str, Problem], *, code_visible: bool) -> SeasonFacts:
+    """Return what the pages say of a season that is loaded.
+
+    Args:
+        season: as shapes.yaml states it, or as organisers changed it since.
+        problems: its problems by name.
+        code_visible: submissions' code may be shown now.
+    """
+    titles = {name: problem.title for name, problem in problems.items()}
     targets = [load_target(name) for name in target_names()]
     return SeasonFacts(
         name=season.title,
@@ -30,9 +42,9 @@ def load_season_facts(root: Path, now: datetime) -> SeasonFacts:
         deadlines=dict.fromkeys(titles, season.closes.isoformat()) if season.closes else {},
         noise={target.name: target.ranking_noise for target in targets},
         noise_assumed=frozenset(target.name for target in targets if target.noise is None),
-        versions={problem.name: problem.version for problem in problems},
+        versions={name: problem.version for name, problem in problems.items()},
         points={name: entry.points for name, entry in season.problems.items()},
-        code_visible=season.shows_code(now),
+        code_visible=code_visible,
         code_until=_code_until(season),
     )
 

@@ -7,7 +7,7 @@ are plain text where not; pictures are their descriptions.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -18,24 +18,26 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from harness.site.colouring import colour_python
+from harness.site.links import Links
 from harness.site.mathematics import render_formula
 from harness.text import clean
 
 _PROBLEM = re.compile(r"^\.\./([A-Za-z][A-Za-z0-9_-]*)/README\.md$")
 
 
-def render_markdown(text: str, problem_link: Callable[[str], str]) -> Markup:
+@lru_cache(maxsize=64)
+def render_markdown(text: str, links: Links) -> Markup:
     """Return a README as HTML, without its title: the page has one.
 
     Args:
         text: CommonMark with tables, and formulas between dollars.
-        problem_link: from a problem's name to its page.
+        links: to the pages of other problems.
     """
     tokens = _parser().parse(clean(text, lines=True))
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         tokens = tokens[3:]
     for token in tokens:
-        _resolve_links(token.children or (), problem_link)
+        _resolve_links(token.children or (), links)
     _mark_empty_headings(tokens)
     return Markup(_parser().renderer.render(tokens, _parser().options, {}))  # noqa: S704  it escapes what it renders
 
@@ -69,7 +71,7 @@ def _render_code(tokens: Sequence[Token], index: int, *_: object) -> str:
     return f'<pre class="code" tabindex="0"><code>{colour_python(code) if python else escape(code)}</code></pre>\n'
 
 
-def _resolve_links(children: Sequence[Token], problem_link: Callable[[str], str]) -> None:
+def _resolve_links(children: Sequence[Token], links: Links) -> None:
     """Turn links into links of the site; one that would lead nowhere becomes a span."""
     open_links: list[bool] = []
     for token in children:
@@ -79,7 +81,7 @@ def _resolve_links(children: Sequence[Token], problem_link: Callable[[str], str]
             external = target.startswith("https://")
             open_links.append(bool(problem or external))
             if problem:
-                token.attrs = {"href": problem_link(problem[1])}
+                token.attrs = {"href": links.problem(problem[1])}
             elif external:
                 token.attrs = {"href": target, "rel": "noreferrer noopener"}
             else:

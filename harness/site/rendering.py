@@ -8,13 +8,14 @@ resources should all that fail.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from harness import __version__
 from harness.board import reading, text
@@ -23,7 +24,7 @@ from harness.site.colouring import colour_python
 from harness.site.links import Links, board_page, team_page
 from harness.site.markdown import render_markdown, split_section
 from harness.site.problem import ProblemView
-from harness.site.views import ActsView, BoardView, QueueView, RecordView, SeasonFacts, SeasonView, TeamView
+from harness.site.views import ActsView, BoardView, QueueView, RecordView, SeasonFacts, SeasonView, SourceFile, TeamView
 from harness.text import clean
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -35,6 +36,9 @@ CONTENT_SECURITY_POLICY = (
 
 MAX_CHARACTERS = 4000
 """Of one value; an error message is cut there."""
+
+MAX_SOURCE_CHARACTERS = 20_000
+"""Of a submission's files, all together; a page is 100 KB at the most."""
 
 View: TypeAlias = "SeasonView | BoardView | RecordView | TeamView | ProblemView | QueueView | ActsView"
 
@@ -56,14 +60,14 @@ class Site:
     Attributes:
         season: what the pages say of the season.
         links: from the page to the others.
-        generated: when it was written, ISO.
+        generated: when it was written, ISO; empty on a live site, whose pages are as of now.
         problem_pages: the problems that have a page.
-        live: it is the service's: there are a queue and a log of acts, and pages are as of now.
+        live: it is the service's: there are a queue and a log of acts.
     """
 
     season: SeasonFacts
     links: Links
-    generated: str
+    generated: str = ""
     problem_pages: frozenset[str] = frozenset()
     live: bool = False
 
@@ -74,6 +78,8 @@ def render(view: View, site: Site) -> str:
     if isinstance(view, RecordView) and not site.season.code_visible:
         hidden = hides_something(view.record) or bool(view.sources)
         view = replace(view, record=conceal(view.record), sources=())
+    if isinstance(view, RecordView):
+        view = replace(view, sources=tuple(_cut_sources(view.sources)))
     values = _read_problem(view, site.links) if isinstance(view, ProblemView) else {}
     return _render(_TEMPLATE_OF[type(view)], site, view=view, code_hidden=hidden, **values)
 
@@ -100,13 +106,28 @@ def _read_problem(view: ProblemView, links: Links) -> dict[str, Markup]:
     """Return a README in the parts that a problem's page shows."""
     readme, qualification = split_section(view.text.readme, "Qualification")
     return {
-        "readme": render_markdown(readme, links.problem),
-        "qualification": render_markdown(qualification, links.problem),
+        "readme": render_markdown(readme, links),
+        "qualification": render_markdown(qualification, links),
     }
+
+
+def _cut_sources(sources: Sequence[SourceFile]) -> Iterator[SourceFile]:
+    """Yield files up to what a page may hold."""
+    left = MAX_SOURCE_CHARACTERS
+    for file in sources:
+        kept = file.text[:left]
+        left -= len(kept)
+        note = f"\n# ... and {len(file.text) - len(kept)} characters more\n" if len(kept) < len(file.text) else ""
+        yield SourceFile(file.name, kept + note)
 
 
 def _render(template: str, site: Site, **values: Any) -> str:
     return _environment().get_template(template).render(site=site, season=site.season, links=site.links, **values)
+
+
+def breakable(name: str) -> Markup:
+    """Let a name break after its underscores where a column is narrow."""
+    return Markup("_<wbr>").join(escape(part) for part in clean(name).split("_"))
 
 
 @lru_cache(maxsize=1)
@@ -121,7 +142,9 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     names = ("gap", "magnitude", "microseconds", "moment", "percent", "seconds", "size_bytes")
-    environment.filters.update({name: getattr(text, name) for name in names}, aligned=aligned, python=colour_python)
+    environment.filters.update(
+        {name: getattr(text, name) for name in names}, aligned=aligned, breakable=breakable, python=colour_python
+    )
     environment.globals.update(
         version=__version__,
         policy=CONTENT_SECURITY_POLICY,

@@ -6,7 +6,7 @@ same wherever it comes from, and nothing here knows a database.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.board.history import Change
@@ -120,6 +120,8 @@ class BoardView:
         board: with the entries of this page only; the lists without a place belong to the first page.
         top: the first two entries of the whole board.
         window: counts entries.
+        unverified: records that teams posted from their own machines; they rank nowhere.
+        notices: what organisers have to say of the board.
     """
 
     board: Board
@@ -127,6 +129,8 @@ class BoardView:
     window: Window = Window()
     trend: Trend | None = None
     latest: tuple[Record, ...] = ()
+    unverified: tuple[Record, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,7 @@ class RecordView:
         entry: its place, if it is what its team stands on the board with; `ranked` teams stand there.
         history: the team's records on the board, the newest first.
         sources: the submission's files, where whoever fills this has them.
+        notices: what organisers or the service have to say of it, before everything else.
     """
 
     record: Record
@@ -155,6 +160,7 @@ class RecordView:
     trend: Trend | None = None
     changes: tuple[Change, ...] = ()
     sources: tuple[SourceFile, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -224,7 +230,7 @@ class QueueView:
     window: Window = Window()
     durations_s: Mapping[str, float] = field(default_factory=dict)
     workers: Mapping[str, int] = field(default_factory=dict)
-    notices: Sequence[str] = ()
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def test_the_season_page_shows_leaders_and_empty_problems(pages):
     words = pages["index.html"].words
     assert "Helion season, spring 2027" in words
     assert "Per-group quantisation to fp8 range fp8_quant · 50 points No submission yet." in words
-    assert "No ranked entry yet." in words
+    assert "none ranked yet" in words
     assert "Closes 2027-03-01 00:00 UTC" in words
 
 
