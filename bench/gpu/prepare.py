@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from bench.gpu import agreement, export
+from tests.adversarial import export as lookalikes
 from tests.replay_gpu.building import build_all
 
 
@@ -23,6 +24,11 @@ def main() -> None:
         if (folder / "request.json").is_file():
             shutil.rmtree(out / f"attack-{folder.name}", ignore_errors=True)
             folder.rename(out / f"attack-{folder.name}")
+    lookalikes.main(out / "state" / "lookalikes", [])
+    for folder in (out / "state" / "lookalikes").iterdir():
+        if (folder / "request.json").is_file():
+            shutil.rmtree(out / f"look-{folder.name}", ignore_errors=True)
+            folder.rename(out / f"look-{folder.name}")
     shutil.rmtree(out / "state")  # built again in a minute, and not for the GPU machine
     agreement.prepare(out)
 

@@ -96,17 +96,29 @@ def attacks(session: Session) -> Iterator[str]:
 
 
 def spread(session: Session) -> Iterator[str]:
-    for number in range(PROCESSES):
-        for name in SPREAD:
-            key = f"spread/{name}-{number}"
-            answer = session.keep(key, lambda name=name: session.replay(name, benchmarks=True))
+    """One has the GPU while the next one loads: they take turns by themselves."""
+
+    def run(key: tuple[str, int]) -> dict[str, Any]:
+        return session.keep(f"spread/{key[0]}-{key[1]}", lambda: session.replay(key[0], benchmarks=True))
+
+    keys = [(name, number) for number in range(PROCESSES) for name in SPREAD]
+    with ThreadPoolExecutor(2) as pool:
+        for (name, number), answer in zip(keys, pool.map(run, keys), strict=True):
             yield f"{name} process {number}: {tell(answer)}"
 
 
 def agreement(session: Session) -> Iterator[str]:
-    names = sorted(path.parent.name for path in session.folder.glob("agree-*/request.json"))
+    yield from _at_once(session, "agreement", "agree-*")
+
+
+def lookalikes(session: Session) -> Iterator[str]:
+    yield from _at_once(session, "lookalikes", "look-*")
+
+
+def _at_once(session: Session, step: str, pattern: str) -> Iterator[str]:
+    names = sorted(path.parent.name for path in session.folder.glob(f"{pattern}/request.json"))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = pool.map(lambda n: session.keep(f"agreement/{n}", lambda: session.replay(n)), names)
+        answers = pool.map(lambda n: session.keep(f"{step}/{n}", lambda: session.replay(n)), names)
         for name, answer in zip(names, answers, strict=True):
             yield f"{name}: {tell(answer)}"
 
@@ -141,6 +153,7 @@ STEPS = {
     "environment": environment,
     "starters": starters,
     "attacks": attacks,
+    "lookalikes": lookalikes,
     "agreement": agreement,
     "spread": spread,
     "rates": rates,

@@ -83,7 +83,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
         monkeypatch.setattr(Runner, "behaviours", list(behaviours), raising=False)
         monkeypatch.setattr(replaying, "RunnerProcess", Runner)
         monkeypatch.setattr(replaying, "load_artifact", lambda _: SimpleNamespace(plans={"a": 1, "b": 1}))
-        layout = SimpleNamespace(inputs=[], outputs=[], after=[])
+        layout = SimpleNamespace(inputs=[], outputs=[], after=[], size=0)
         monkeypatch.setattr(replaying, "lay_out_case", lambda *_: layout)
         cases = tuple(
             CaseRequest(f"case-{s}", s, {"n": 1}, "normal", timed=True, timeout_s=9.0, samples=40) for s in "ab"

@@ -28,6 +28,7 @@ from typing import Any, TextIO
 import torch
 
 from harness.artifact import Artifact, load_artifact
+from harness.plan import Plan
 from harness.replay.gpu.arena import Arena
 from harness.replay.gpu.driver import describe_device, sticky_error
 from harness.replay.gpu.exchange import Exchange
@@ -44,7 +45,7 @@ class Runner:
 
     def __init__(self, artifact: Artifact, exchange: Exchange, clock: SpanClock | None) -> None:
         self._artifact, self._exchange, self._clock = artifact, exchange, clock
-        self._kernels: dict[str, LoadedKernel] = {}
+        self._kernels: list[dict[str, LoadedKernel]] = []  # of each slot, loaded apart
         self._arena = Arena(describe_device().l2_bytes)
         self._program: Program | None = None
         self._slots: list[Slot] = []
@@ -59,16 +60,14 @@ class Runner:
     def prepare(self, shape_id: str, slots: int) -> dict[str, Any]:
         """Load a shape's kernels and capture its call, several times at addresses of its own each.
 
-        The first call runs step by step, on poison, so that a fault has a kernel's name.
+        Code has addresses too: where it lies moves a short kernel's time by a percent, so each slot loads its own.
         """
         self._slots, self._program, self._last = [], None, None
         torch.cuda.empty_cache()
         plan = self._artifact.plans[shape_id]
-        for key in dict.fromkeys(launch.kernel for launch in plan.launches):
-            if key not in self._kernels:
-                self._kernels[key] = load_kernel(self._artifact.kernels[key])
-        self._program = Program(self._artifact, plan, self._kernels)
-        self._slots = [self._program.capture() for _ in range(slots)]
+        self._kernels += [{} for _ in range(slots - len(self._kernels))]
+        programs = [self._load_program(plan, kernels) for kernels in self._kernels[:slots]]
+        self._program, self._slots = programs[0], [program.capture() for program in programs]
         self._arena.rewrite()
         return {
             "status": "ready",
@@ -77,6 +76,12 @@ class Runner:
             "arena_bytes": self._arena.size_bytes,
             "temporaries": self._slots[0].memory.temporaries,
         }
+
+    def _load_program(self, plan: Plan, kernels: dict[str, LoadedKernel]) -> Program:
+        for key in dict.fromkeys(launch.kernel for launch in plan.launches):
+            if key not in kernels:
+                kernels[key] = load_kernel(self._artifact.kernels[key])
+        return Program(self._artifact, plan, kernels)
 
     def check_steps(self, inputs: list[Part | None]) -> dict[str, Any]:
         """Run one call step by step, waiting for each: what faults here has a name."""
