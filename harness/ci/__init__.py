@@ -6,7 +6,7 @@
     the answer (trusted)   `github` and `api_commits` read the pull request anew, `archive` and `report` the gate's word
                            as hostile data; `answer` decides and posts
     after a merge          `merged` says what is to be built, `filing` whose records are believed, `records_branch`
-                           keeps them
+                           keeps them, `held_names` whose the names on them are
     changes to the season  `season_changes`
 
 Verbs are in `cli/ci`; workflows call them and hold no logic of their own.

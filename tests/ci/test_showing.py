@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.ci.annotations import list_marks
+from harness.ci.annotations import Mark, list_marks
 from harness.ci.change import Fault
 from harness.ci.commands import error_command, inert
 from harness.ci.markdown import MAX_MARKDOWN, block, code, headline, plain_headline, render_markdown
@@ -114,6 +114,19 @@ def test_a_fault_of_a_folder_is_marked_on_a_file_in_it():
     (mark,) = list_marks(Report("1", faults=(Fault("too_many_files", "", "401 files"),)))
     assert (mark.path, mark.message) == ("", "401 files")
     assert error_command(mark.message, path=mark.path, line=1, title="x") == "::error title=x::401 files"
+
+
+def test_a_mark_without_a_file_is_of_the_run(monkeypatch, capsys):
+    marks = [Mark("", 1, "not taken", "401 files"), Mark("a/b.py", 3, "INCORRECT", "wrong")]
+    for actions in ("false", "true"):
+        monkeypatch.setenv("GITHUB_ACTIONS", actions)
+        Log(quiet=False).mark(marks)
+    assert capsys.readouterr().out.splitlines() == [
+        "not taken: 401 files",
+        "a/b.py:3: INCORRECT: wrong",
+        "::error title=not taken::401 files",
+        "::error file=a/b.py,line=3,title=INCORRECT::wrong",
+    ]
 
 
 def test_our_own_faults_are_told_as_ours():
