@@ -1,0 +1,245 @@
+"""What pages show, from the database: the views of `site`, filled by `reading`.
+
+A page takes a few small queries however many records there are. Whole boards are kept in memory by their versions,
+which rise in the transaction of whatever changes a board; so standings over many boards cost one query too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection, func, select
+
+from harness.board.history import list_changes
+from harness.board.ranking import Board, Entry
+from harness.board.trend import Trend, plot_trend
+from harness.service.entries import BoardKey, board_of
+from harness.service.filling_live import list_notices
+from harness.service.job import Job, load_job
+from harness.service.keeping import Boards
+from harness.service.reading import (
+    count_records,
+    find_ruling,
+    list_boards,
+    list_leaders,
+    list_records,
+    list_reruns,
+    list_unverified,
+    load_record,
+    load_source,
+    load_unverified,
+    sketch,
+)
+from harness.service.rules import Rules
+from harness.site.gathering import rank_everywhere
+from harness.site.links import board_page
+from harness.site.views import (
+    ENTRIES,
+    LATEST,
+    BoardCard,
+    BoardView,
+    Overall,
+    RecordView,
+    SeasonView,
+    SourceFile,
+    TeamPlace,
+    TeamView,
+    cut,
+)
+from harness.store.record import Record, decode_record
+from harness.store.schema import records
+from harness.store.store import Previous
+
+STANDINGS = 50
+"""Teams of the overall standings that the season's page shows."""
+
+TREND = 200
+"""Ranked records of a team on a board that its chart shows."""
+
+_SHOWN_OF_A_LIST = tuple(
+    records.c[name]
+    for name in ("id", "state", "created", "team", "problem", "target", "division", "season", "verdict", "standing",
+                 "score_us", "source_sha256", "normalised_source_sha256", "artifact_key")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Fills views by one state of the database.
+
+    Attributes:
+        connection: a reading one.
+        rules: of now.
+        boards: kept between pages.
+        with_code: submissions' code may be shown.
+    """
+
+    connection: Connection
+    rules: Rules
+    boards: Boards
+    with_code: bool
+
+    def season(self) -> SeasonView:
+        """Fill the season's home."""
+        every = self.boards.load_all(self.connection, self.rules)
+        submissions, teams = count_records(self.connection)
+        return SeasonView(
+            cards=tuple(BoardCard.of(board) for board in every),
+            overall=tuple(replace(item, standings=item.standings[:STANDINGS]) for item in self._overall(every)),
+            latest=tuple(list_records(self.connection, limit=LATEST)),
+            teams=teams,
+            submissions=submissions,
+        )
+
+    def find_board(self, page: str) -> BoardKey | None:
+        """Return the board of a page's name; the season's boards have one before anything stands on them."""
+        season = self.rules.season
+        keys = [BoardKey(p, t, d) for p in season.problems for t in season.targets for d in season.divisions]
+        return next((key for key in [*keys, *list_boards(self.connection)] if board_page(key) == page), None)
+
+    def board(self, key: BoardKey, number: int) -> BoardView | None:
+        """Fill a page of a board, None if the board has no such page."""
+        board = self.boards.load(self.connection, self.rules, key)
+        part, window = cut(len(board.entries), number)
+        if window.number != number:
+            return None
+        page, top = replace(board, entries=board.entries[part]), board.entries[:2]
+        if number > 1:
+            return BoardView(replace(page, unranked=(), elsewhere=()), top, window)
+        leaders = list_leaders(self.connection, key, board.setting) if board.setting else []
+        return BoardView(
+            page,
+            top,
+            window,
+            trend=plot_trend(leaders[-TREND:]),
+            latest=tuple(self._latest(key)),
+            unverified=tuple(list_unverified(self.connection, key)),
+            notices=list_notices(self.connection, key.problem),
+        )
+
+    def whole_board(self, key: BoardKey) -> Board:
+        """Return a whole board, for its JSON and CSV."""
+        return self.boards.load(self.connection, self.rules, key)
+
+    def record(self, record_id: str) -> RecordView | None:
+        """Fill a record's page: of a stored one, of one on its way, of one that a team posted."""
+        # `render` takes code away, and says so; a page for everybody has nothing to show it with.
+        record = load_record(self.connection, record_id, with_code=True)
+        job = load_job(self.connection, record_id)
+        if record is None and job is None:
+            posted = load_unverified(self.connection, record_id)
+            notice = "Unverified: measured by the team on its own machine. Nobody has checked it, and it never ranks."
+            return RecordView(posted, notices=(notice,)) if posted is not None else None
+        if record is None:
+            assert job is not None
+            record = _on_its_way(job)
+        board = self.boards.load(self.connection, self.rules, board_of(record))
+        return RecordView(
+            record=record,
+            entry=next((entry for entry in board.entries if entry.record.id == record.id), None),
+            ranked=len(board.entries),
+            history=tuple(self._history(record)),
+            trend=self._trend(record.team, board),
+            changes=list_changes(record, self._previous(record)) if record.state == "finished" else (),
+            sources=tuple(self._sources(job)) if job is not None else (),
+            notices=tuple(self._notices(record, job)),
+        )
+
+    def team(self, name: str, number: int) -> TeamView | None:
+        """Fill a page of a team, None if it has never submitted, or if it has no such page."""
+        count = self.connection.execute(select(func.count()).where(records.c.team == name)).scalar() or 0
+        part, window = cut(count, number)
+        if count == 0 or window.number != number:
+            return None
+        every = self.boards.load_all(self.connection, self.rules)
+        query = select(*_SHOWN_OF_A_LIST).where(records.c.team == name).order_by(records.c.id.desc())
+        rows = self.connection.execute(query.offset(part.start).limit(ENTRIES))
+        places = self._places(name, every) if number == 1 else ()
+        return TeamView(name, tuple(self._standings_of(name, every)), tuple(places), tuple(map(sketch, rows)), window)
+
+    def cards_of(self, problem: str) -> tuple[BoardCard, ...]:
+        """Return a problem's boards."""
+        every = self.boards.load_all(self.connection, self.rules)
+        return tuple(BoardCard.of(board) for board in every if board.problem == problem)
+
+    def _latest(self, key: BoardKey) -> list[Record]:
+        return list_records(
+            self.connection, problem=key.problem, target=key.target, division=key.division, limit=LATEST
+        )
+
+    def _history(self, record: Record) -> list[Record]:
+        board = board_of(record)
+        names = {"problem": board.problem, "target": board.target, "division": board.division}
+        return list_records(self.connection, team=record.team, **names, limit=LATEST)
+
+    def _overall(self, every: list[Board]) -> tuple[Overall, ...]:
+        return rank_everywhere(every, {name: entry.points for name, entry in self.rules.season.problems.items()})
+
+    def _standings_of(self, team: str, every: list[Board]) -> Iterator[Overall]:
+        for item in self._overall(every):
+            if mine := tuple(standing for standing in item.standings if standing.team == team):
+                yield replace(item, standings=mine)
+
+    def _places(self, team: str, every: list[Board]) -> Iterator[TeamPlace]:
+        for board in every:
+            entry = next((entry for entry in board.entries if entry.record.team == team), None)
+            if entry is not None:
+                yield self._place(board, entry)
+
+    def _place(self, board: Board, entry: Entry) -> TeamPlace:
+        trend = self._trend(entry.record.team, board)
+        names = (board.problem, board.target, board.division)
+        return TeamPlace(*names, entry, len(board.entries), board.changed, trend)
+
+    def _trend(self, team: str, board: Board) -> Trend | None:
+        if board.setting is None:
+            return None
+        key = BoardKey(board.problem, board.target, board.division)
+        mine = key.rows(records, team=team, setting=board.setting.key, standing="ranked")
+        query = select(*_SHOWN_OF_A_LIST).where(mine).order_by(records.c.id.desc()).limit(TREND)
+        return plot_trend([sketch(row) for row in self.connection.execute(query)])
+
+    def _previous(self, record: Record) -> Previous:
+        """Return what `Store.previous` does, in this transaction."""
+        mine = board_of(record).rows(records, team=record.team, state="finished")
+        query = select(records.c.document).where(mine, records.c.id < record.id).limit(1)
+        ranked = query.where(records.c.standing == "ranked").order_by(records.c.score_us, records.c.id)
+        found = [self.connection.execute(q).scalar() for q in (query.order_by(records.c.id.desc()), ranked)]
+        last, best = (decode_record(document) if document is not None else None for document in found)
+        return Previous(last, best)
+
+    def _sources(self, job: Job) -> Iterator[SourceFile]:
+        # Even where nothing of it is shown, that there is code makes the page say that it is hidden.
+        for name, content in load_source(self.connection, job):
+            yield SourceFile(name, content.decode("utf-8", "replace") if self.with_code else "")
+
+    def _notices(self, record: Record, job: Job | None) -> Iterator[str]:
+        if (reason := find_ruling(self.connection, record)) is not None:
+            yield f"Ruled out by the organisers: {reason}"
+        if job is not None and job.rerun_of is not None:
+            yield f"Run again by the organisers; it was first submitted as {job.rerun_of}."
+        for again in list_reruns(self.connection, job.id) if job is not None else ():
+            yield f"The organisers had this run again: {again.id}."
+
+
+def _on_its_way(job: Job) -> Record:
+    """Return what is known of a submission before its record is stored."""
+    return Record(
+        id=job.id,
+        state="submitted",
+        created=job.created,
+        team=job.team,
+        problem=job.problem,
+        problem_version=job.problem_version,
+        division=job.division,
+        season=job.season,
+        target=job.target,
+        source_sha256=job.source_sha256,
+        normalised_source_sha256="",
+        evaluator_version="",
+        toolchain={},
+        machine={},
+        sandbox_level="",
+        suite=job.suite,
+    )

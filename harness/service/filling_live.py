@@ -1,0 +1,64 @@
+"""What the pages show that only a live site has: the queue, and the organisers' log."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, func, select
+
+from harness.service.acts import Act as StoredAct
+from harness.service.acts import list_acts
+from harness.service.job import QUEUED, STAGES, Job, iso
+from harness.service.schema import acts, frozen
+from harness.service.waiting import Wait, list_queue, list_waits, observe
+from harness.site.views import Act, ActsView, QueueRow, QueueView, cut
+
+
+def list_notices(connection: Connection, problem: str = "") -> tuple[str, ...]:
+    """Return what organisers have stopped: everything, or a problem."""
+    query = select(frozen.c.reason).where(frozen.c.problem.in_(["", problem]))
+    told = "Frozen by the organisers, nothing is accepted or started for now: "
+    return tuple(told + reason for reason in connection.scalars(query))
+
+
+def fill_queue(connection: Connection, number: int, now_s: float) -> QueueView:
+    """Fill a page of the queue; one too far on is the last."""
+    found = list_queue(connection)
+    pace = observe(connection, now_s)
+    waits = list_waits(connection, found, pace, now_s)
+    part, window = cut(len(found), number)
+    rows = tuple(_queue_row(job, wait) for job, wait in zip(found[part], waits[part], strict=True))
+    # Stages are told even where nobody works on them: that is why nothing moves then.
+    workers = {stage: pace.workers.get(stage, 0) for stage in STAGES}
+    return QueueView(rows, window, pace.durations_s, workers, list_notices(connection))
+
+
+def fill_acts(connection: Connection, number: int) -> ActsView | None:
+    """Fill a page of the organisers' log, None if it has no such page."""
+    count = connection.execute(select(func.count()).select_from(acts)).scalar() or 0
+    part, window = cut(count, number)
+    if window.number != number:
+        return None
+    return ActsView(tuple(_shown_act(act) for act in list_acts(connection, limit=part.stop)[part]), window)
+
+
+def _queue_row(job: Job, wait: Wait) -> QueueRow:
+    return QueueRow(
+        record_id=job.id,
+        team=job.team,
+        problem=job.problem,
+        target=job.target,
+        state=job.state,
+        since=iso(job.queued_s if job.state == QUEUED else job.started_s or job.queued_s),
+        position=wait.position or None,
+        stage=job.stage,
+        attempt=1 + job.faults,
+        estimate_s=wait.estimate_s,
+    )
+
+
+def _shown_act(act: StoredAct) -> Act:
+    team = act.details.get("team")
+    about_record = act.act in ("disqualify", "reinstate", "rerun") and not act.subject.startswith("team ")
+    subject = (f"of {team}" if team else "") if about_record else act.subject
+    if act.act == "season":
+        subject += ": " + ", ".join(f"{name} {value or 'never'}" for name, value in act.details.items())
+    return Act(iso(act.at_s), act.actor, act.act, subject, act.reason, act.subject if about_record else "")

@@ -1,0 +1,44 @@
+"""Whole boards, kept in memory by their versions, which rise in the transaction of whatever changes a board.
+
+So a page over many boards (standings, a team) costs one query, and no record is decoded twice. Frozen values are kept:
+whoever has one cannot change another's.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from harness.board.ranking import Board
+from harness.service.entries import BoardKey
+from harness.service.reading import load_board
+from harness.service.rules import Rules
+from harness.service.schema import boards
+
+
+class Boards:
+    """Whole boards, each loaded once for every version of it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[BoardKey, tuple[tuple[int, str | None], Board]] = {}
+
+    def load(self, connection: Connection, rules: Rules, key: BoardKey) -> Board:
+        """Return a board as it is now."""
+        version = connection.execute(select(boards.c.version).where(key.rows(boards))).scalar() or 0
+        return self._load(connection, rules, key, version)
+
+    def load_all(self, connection: Connection, rules: Rules) -> list[Board]:
+        """Return every board that something stands on, in the season's order of problems."""
+        columns = (boards.c.problem, boards.c.target, boards.c.division, boards.c.version)
+        rows = connection.execute(select(*columns)).all()
+        order = {name: i for i, name in enumerate(rules.problems)}
+        ordered = sorted(rows, key=lambda row: (order.get(row.problem, len(order)), *row[:3]))
+        return [self._load(connection, rules, BoardKey(*row[:3]), row.version) for row in ordered]
+
+    def _load(self, connection: Connection, rules: Rules, key: BoardKey, version: int) -> Board:
+        problem = rules.problems.get(key.problem)
+        stamp = (version, problem.version if problem else None)
+        kept = self._kept.get(key)
+        if kept is None or kept[0] != stamp:
+            # The version was read before the board, in one transaction: what is kept is never newer than its stamp.
+            kept = self._kept[key] = (stamp, load_board(connection, key, stamp[1]))
+        return kept[1]

@@ -1,0 +1,183 @@
+"""The pages: what a browser asks for, answered with the templates that the static site has too.
+
+Everybody may read them and nobody is asked who they are, so they show what everybody may see: no code until the season
+shows it. No page has a script or a form, none asks another host for anything, and the answers' headers say so to the
+browser. A page that has not changed is not sent again (`ETag`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from fastapi import APIRouter, Request, Response
+
+from harness.board.export import board_csv, board_json
+from harness.service.filling import Filling
+from harness.service.filling_live import fill_acts, fill_queue
+from harness.service.http import Service, service_of
+from harness.service.keeping import Boards
+from harness.service.rules import Rules
+from harness.site.links import Links
+from harness.site.loading import describe_season
+from harness.site.problem import ProblemText, ProblemView, load_problem_text
+from harness.site.rendering import (
+    CONTENT_SECURITY_POLICY,
+    Site,
+    View,
+    read_stylesheet,
+    render,
+    render_message,
+)
+from harness.target import load_target
+
+HTML = "text/html; charset=utf-8"
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+_LAST_PAGE = 100_000
+
+
+def make_pages() -> APIRouter:
+    """Return the routes of the pages. What they keep between requests is theirs, so an app makes its own."""
+    router = APIRouter(include_in_schema=False)
+    pages = _Pages()
+    routes: dict[str, Callable[..., Response]] = {
+        "/": pages.season,
+        "/style.css": pages.stylesheet,
+        "/boards/{page}.csv": pages.board_as_csv,
+        "/boards/{page}.json": pages.board_as_json,
+        "/boards/{page}": pages.board,
+        "/boards/{page}/{number}": pages.board,
+        "/records/{record_id}": pages.record,
+        "/teams/{team}": pages.team,
+        "/teams/{team}/{number}": pages.team,
+        "/problems/{name}": pages.problem,
+        "/queue": pages.queue,
+        "/queue/{number}": pages.queue,
+        "/acts": pages.acts,
+        "/acts/{number}": pages.acts,
+    }
+    for path, endpoint in routes.items():
+        router.add_api_route(path, endpoint, methods=["GET", "HEAD"], response_class=Response)
+    return router
+
+
+class _Pages:
+    """The endpoints. Each answers from one state of the database."""
+
+    def __init__(self) -> None:
+        self._boards = Boards()
+
+    def season(self, request: Request) -> Response:
+        return self._answer(request, lambda filling: filling.season())
+
+    def stylesheet(self, request: Request) -> Response:
+        return _send(request, read_stylesheet(), "text/css; charset=utf-8", "max-age=3600")
+
+    def board(self, request: Request, page: str, number: str = "1") -> Response:
+        def fill(filling: Filling) -> View | None:
+            key = filling.find_board(page)
+            return filling.board(key, _number(number)) if key is not None else None
+
+        return self._answer(request, fill)
+
+    def board_as_csv(self, request: Request, page: str) -> Response:
+        return self._board_as(request, page, "text/csv; charset=utf-8")
+
+    def board_as_json(self, request: Request, page: str) -> Response:
+        return self._board_as(request, page, "application/json")
+
+    def record(self, request: Request, record_id: str) -> Response:
+        return self._answer(request, lambda filling: filling.record(record_id))
+
+    def team(self, request: Request, team: str, number: str = "1") -> Response:
+        return self._answer(request, lambda filling: filling.team(team, _number(number)))
+
+    def problem(self, request: Request, name: str) -> Response:
+        root = service_of(request).settings.root
+
+        def fill(filling: Filling) -> View | None:
+            if name not in filling.rules.problems:
+                return None
+            files = (root / "problems" / name / "README.md", root / "submissions" / "starter" / name / "submission.py")
+            stamp = (filling.rules.problems[name].version, *map(_changed_ns, files))
+            text = _load_problem(root, name, tuple(filling.rules.targets), stamp)
+            return ProblemView(text, filling.cards_of(name))
+
+        return self._answer(request, fill)
+
+    def queue(self, request: Request, number: str = "1") -> Response:
+        now_s = service_of(request).now_s()
+        return self._answer(request, lambda filling: fill_queue(filling.connection, _number(number) or 1, now_s))
+
+    def acts(self, request: Request, number: str = "1") -> Response:
+        return self._answer(request, lambda filling: fill_acts(filling.connection, _number(number)))
+
+    def _answer(self, request: Request, fill: Callable[[Filling], View | None]) -> Response:
+        """Fill a view and send its page, or one that says that there is no such thing."""
+        service = service_of(request)
+        with service.database.read() as connection:
+            rules = service.rules_file.current(connection)
+            shown = rules.shows_code(service.now_s())
+            view = fill(Filling(connection, rules, self._boards, shown))
+        site = _site(request, rules, code_visible=shown)
+        if view is None:
+            told = "Nothing is at this address. A record has a page from its submission on, and a team from its first."
+            return _send(request, render_message("Not found", told, site), HTML, status=404)
+        return _send(request, render(view, site), HTML)
+
+    def _board_as(self, request: Request, page: str, kind: str) -> Response:
+        service: Service = service_of(request)
+        with service.database.read() as connection:
+            rules = service.rules_file.current(connection)
+            filling = Filling(connection, rules, self._boards, with_code=False)
+            key = filling.find_board(page)
+            board = filling.whole_board(key) if key is not None else None
+        if board is None:
+            return _send(request, "there is no such board\n", "text/plain; charset=utf-8", status=404)
+        return _send(request, board_json(board) if kind == "application/json" else board_csv(board), kind)
+
+
+def _site(request: Request, rules: Rules, *, code_visible: bool) -> Site:
+    prefix = str(request.scope.get("root_path", "")).rstrip("/")
+    return Site(
+        describe_season(rules.season, rules.problems, code_visible=code_visible),
+        Links(f"{prefix}/", suffix="", home_page=""),
+        problem_pages=frozenset(rules.problems),
+        live=True,
+    )
+
+
+def _send(request: Request, text: str, kind: str, cache: str = "no-cache", status: int = 200) -> Response:
+    body = text.encode("utf-8", "replace")
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {**SECURITY_HEADERS, "Cache-Control": cache, "ETag": tag}
+    known = {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}
+    if status == 200 and tag in known:
+        return Response(status_code=304, headers=headers)
+    return Response(body, status, headers, kind)
+
+
+def _number(text: str) -> int:
+    """Return a page's number; 0, which no page has, for what is none."""
+    return int(text) if text.isascii() and text.isdigit() and 0 < int(text[:9]) < _LAST_PAGE and text[0] != "0" else 0
+
+
+def _changed_ns(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+@lru_cache(maxsize=64)
+def _load_problem(root: Path, name: str, targets: tuple[str, ...], stamp: tuple[str | int, ...]) -> ProblemText:
+    """Load a problem's texts, once for each `stamp`, which changes with its files."""
+    return load_problem_text(root, name, [load_target(target) for target in targets])
