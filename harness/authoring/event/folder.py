@@ -1,7 +1,8 @@
 """An event's problem folder: its files as text, its shapes, and what of its task.yml has no place in ours.
 
 The folder is untrusted: nothing of it is run here, and only files inside it, or beside it as `../NAME`, are read. Its
-submission.py, which is copied as it stands, is read from the folder itself alone: a link could lead to anything.
+task.yml, which messages quote, and its submission.py, which is copied as it stands, are read from the folder itself
+alone: a link could lead to anything.
 """
 
 from __future__ import annotations
@@ -74,6 +75,8 @@ def read_event_folder(path: Path) -> EventFolder:
         SpecError: its task.yml cannot be read.
     """
     task = path / "task.yml"
+    if task.is_symlink():
+        raise UsageError(f"{task}: a symbolic link, which is not followed: put a copy of the file in its place")
     if not task.is_file():
         raise UsageError(f"{path}: holds no task.yml, so it is not a problem's folder")
     content = load_document(task, _Raw).root
