@@ -6,7 +6,6 @@ that it had then.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from harness.engine.budget import CompileBudget
 from harness.engine.kernel_cache import KernelCache
 from harness.engine.progress import Event, Listener
 from harness.engine.tracing import Traced, launch_lines
-from harness.engine.worker import WorkerJob, available_cores, number, start_worker, text
+from harness.engine.worker import WorkerJob, available_cores, start_worker
 from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, HarnessError
 from harness.frame import Frame
@@ -25,6 +24,7 @@ from harness.kernel import MAX_CUBIN_BYTES, KernelSource, parse_facts
 from harness.policy.options import CONTROLS
 from harness.sandbox import Level, Mount, read_result, visible
 from harness.spec import Season
+from harness.strict_json import number, parse_strict, text
 from harness.target import Target
 from harness.verdict import Verdict, judge_assembly, judge_budget
 
@@ -138,7 +138,7 @@ _LIMITS = {
 
 def _read_kernel(scratch: Path, source: KernelSource, cost: BuildCost) -> Kernel:
     try:
-        facts = json.loads(read_result(scratch, f"out/{source.key}.json", 1 << 20))
+        facts = parse_strict(read_result(scratch, f"out/{source.key}.json", 1 << 20).decode("utf-8"))
     except ValueError:
         raise ArtifactError(f"kernel {source.key[:12]}: its facts are not JSON") from None
     cubin = read_result(scratch, f"out/{source.key}.cubin", MAX_CUBIN_BYTES)

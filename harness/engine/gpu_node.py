@@ -6,7 +6,6 @@ and checked (`parse_report`), and what is not one of the expected events is drop
 
 from __future__ import annotations
 
-import json
 import os
 import selectors
 import shutil
@@ -22,6 +21,7 @@ from typing import Any
 from harness.errors import WorkerError
 from harness.replay.node.pack import build_node
 from harness.spec import Season
+from harness.strict_json import parse_object
 from harness.target import Target, load_target
 from harness.text import clean
 
@@ -165,7 +165,7 @@ def run_node(command: Sequence[str], timeout_s: float, wanted: str = "report") -
     done = False
     try:
         for line in lines:
-            event = _parse(line)
+            event = parse_object(line) or {}
             if event.get("event") in ("waiting", "turn"):
                 lines.expect(event["event"], timeout_s)
             if event.get("event") == "error":
@@ -225,14 +225,6 @@ class _Lines:
                         yield from whole
                         if len(buffer) > LINE_BYTES:
                             raise WorkerError("the GPU node sent a line that is too long")
-
-
-def _parse(line: bytes) -> dict[str, Any]:
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return event if isinstance(event, dict) else {}
 
 
 def _end(process: subprocess.Popen[bytes], grace_s: float) -> None:

@@ -7,7 +7,6 @@ about its own cost is scaled to what the sandbox measured.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from harness.artifact import MAX_SOURCE_BYTES, BuildCost
 from harness.case import Case
 from harness.engine.budget import CompileBudget
 from harness.engine.progress import Event, Listener
-from harness.engine.worker import WorkerJob, available_cores, number, start_worker, text
+from harness.engine.worker import WorkerJob, available_cores, start_worker
 from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, WorkerError
 from harness.frame import Frame
@@ -26,6 +25,7 @@ from harness.plan import Plan, parse_plan
 from harness.sandbox import Exit, Level, Mount, read_result, visible
 from harness.spec import Problem
 from harness.spec.season import AdvancedControls
+from harness.strict_json import number, parse_strict, text
 from harness.submission import MAIN, Submission
 from harness.target import Target
 from harness.text import clean
@@ -213,8 +213,8 @@ class _Results:
 
     def read_json(self, name: str, most_bytes: int) -> Any:
         try:
-            return json.loads(self.read(name, most_bytes))
-        except (ValueError, RecursionError):
+            return parse_strict(self.read(name, most_bytes).decode("utf-8"))
+        except ValueError:
             raise ArtifactError(f"{name} is not JSON") from None
 
     def read_source(self, digest: str) -> str:

@@ -6,7 +6,6 @@ submission's code runs in the same process as the tracer. A line that is not one
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
@@ -14,19 +13,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from harness.engine.workspace import disk_error
-from harness.sandbox import HOST_DISK, Exit, Job, Level, Limits, Mount, python_mounts, start, visible, visible_scratch
+from harness.sandbox import HOST_DISK, Exit, Job, Level, Limits, Mount, python_mounts, start, visible_scratch
+from harness.strict_json import parse_object
 
 MEMORY_BYTES = 8 << 30
 PROCESSES = 256
-REPLAY_PROCESSES = 8192  # a kernel with a grid barrier needs a thread for each of its programs
 FILE_BYTES = 2 << 30
 SCRATCH_BYTES = 4 << 30
 OUTPUT_BYTES = 8 << 20
 REQUEST = "request.json"
-ARTIFACT_MOUNT = "/artifact"
 
 
 def available_cores() -> int:
@@ -36,36 +34,17 @@ def available_cores() -> int:
 
 @dataclass(frozen=True)
 class WorkerJob:
-    """A running worker, the folder that it shares with us, and where it takes requests if it does."""
+    """A running worker, and the folder that it shares with us."""
 
     job: Job
     scratch: Path
-    requests: IO[str] | None = None
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Yield the worker's events as they come; what is not a JSON object is passed over."""
         for line in self.job.lines():
-            try:
-                event = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(event, dict):
+            event = parse_object(line)
+            if event is not None:
                 yield event
-
-    def send(self, request: dict[str, Any]) -> None:
-        """Write one request line to the worker's standard input; a worker that has ended is found out by `events`."""
-        assert self.requests is not None
-        with contextlib.suppress(BrokenPipeError):
-            self.requests.write(json.dumps(request) + "\n")
-            self.requests.flush()
-
-    def end(self) -> Exit:
-        """Close the worker's input, stop what still runs, and wait."""
-        if self.requests is not None:
-            with contextlib.suppress(BrokenPipeError):
-                self.requests.close()
-        self.job.stop("ended")
-        return self.job.wait()
 
     def wait(self) -> Exit:
         """Wait for the end.
@@ -105,33 +84,3 @@ def start_worker(
         environment=environment or {},
     )
     return WorkerJob(job, scratch)
-
-
-def start_replay_worker(artifact: Path, scratch: Path, level: Level, *, wall_s: float) -> WorkerJob:
-    """Start the CPU runner on an artifact: it takes requests on its standard input, files in its scratch folder."""
-    mount = Mount(artifact, ARTIFACT_MOUNT)
-    limits = Limits(wall_s, None, MEMORY_BYTES, REPLAY_PROCESSES, FILE_BYTES, SCRATCH_BYTES, OUTPUT_BYTES)
-    command = [sys.executable, "-I", "-m", "harness.replay.cpu", visible_scratch(level, scratch), visible(level, mount)]
-    mounts = (*python_mounts(), mount)
-    reading, writing = os.pipe()
-    try:
-        job = start(command, level=level, mounts=mounts, scratch=scratch, limits=limits, stdin=reading)
-    except BaseException:
-        os.close(writing)
-        raise
-    finally:
-        os.close(reading)
-    return WorkerJob(job, scratch, os.fdopen(writing, "w", encoding="utf-8"))
-
-
-def number(event: dict[str, Any], name: str) -> float:
-    """Return a non-negative number of an event, 0 where it holds something else."""
-    value = event.get(name)
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e9
-    return float(value) if good and value is not None else 0.0
-
-
-def text(event: dict[str, Any], name: str, most: int = 4000) -> str:
-    """Return a text of an event, cut to `most` characters; "" where it holds something else."""
-    value = event.get(name)
-    return value[:most] if isinstance(value, str) else ""

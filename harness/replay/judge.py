@@ -19,73 +19,34 @@ import json
 import os
 import sys
 import traceback
-from collections import OrderedDict
 from pathlib import Path
 from typing import Any, TextIO
 
 from harness.errors import HarnessError, SpecError, UsageError
-from harness.replay.inputs import Request, Sample, make_sample
-from harness.replay.judgement import Judgement, encode_judgement
-from harness.replay.received import OutputError, read_received
-from harness.replay.reference import load_reference
-from harness.replay.ruling import rule
-from harness.replay.sent import write_tensors
+from harness.replay.judgement import encode_judgement
+from harness.replay.local_judge import LocalJudge
 from harness.spec import load_problem
 
-KEPT_SAMPLES = 4
 
-
-class Judge:
-    """Answers requests about one problem."""
-
-    def __init__(self, folder: Path) -> None:
-        self.problem = load_problem(folder)
-        self.reference = load_reference(self.problem)
-        self._samples: OrderedDict[Request, Sample] = OrderedDict()
-
-    def make_inputs(self, request: Request, file: Path) -> dict[str, Any]:
-        """Make a sample, keep it, and write its inputs to a file for the runner."""
-        sample = self._sample(request)
-        size = write_tensors(file, sample.inputs)
-        return {"tensors": len(sample.inputs), "bytes": size}
-
-    def compare(self, request: Request, file: Path, *, sampled: bool) -> Judgement:
-        """Judge a runner's file against the sample that the request names."""
-        sample = self._sample(request)
-        try:
-            received = read_received(file, self.problem, sample, sampled=sampled)
-        except OutputError as error:
-            return error.judgement
-        return rule(self.problem, sample, received, self.reference.not_finite)
-
-    def _sample(self, request: Request) -> Sample:
-        """Return a sample from memory, or make it (again): it depends on the request only."""
-        if request not in self._samples:
-            while len(self._samples) >= KEPT_SAMPLES:
-                self._samples.popitem(last=False)
-            self._samples[request] = make_sample(self.reference, request)
-        self._samples.move_to_end(request)
-        return self._samples[request]
-
-
-def answer(judge: Judge, message: dict[str, Any]) -> dict[str, Any]:
+def answer(judge: LocalJudge, message: dict[str, Any]) -> dict[str, Any]:
     """Answer one request; what goes wrong becomes an error reply."""
     try:
         request, file = _parse_request(message), Path(message["file"])
         if message["do"] == "inputs":
-            return judge.make_inputs(request, file)
+            made = judge.make_inputs(*request, file)
+            return {"tensors": made.tensors, "bytes": made.size_bytes}
         if message["do"] == "compare":
-            judgement = judge.compare(request, file, sampled=bool(message.get("sampled", False)))
+            judgement = judge.compare(*request, file, sampled=bool(message.get("sampled", False)))
             return {"judgement": encode_judgement(judgement)}
         raise UsageError(f"the judge can't {message['do']!r}")
     except Exception as error:
         return _encode_error(error)
 
 
-def _parse_request(message: dict[str, Any]) -> Request:
+def _parse_request(message: dict[str, Any]) -> tuple[dict[str, int], str, int]:
     case = message["case"]
-    shape = tuple(sorted((str(axis), int(size)) for axis, size in case["shape"].items()))
-    return Request(shape, str(case["distribution"]), int(message["seed"]))
+    shape = {str(axis): int(size) for axis, size in case["shape"].items()}
+    return shape, str(case["distribution"]), int(message["seed"])
 
 
 def _encode_error(error: Exception) -> dict[str, Any]:
@@ -112,11 +73,12 @@ def main(arguments: list[str]) -> int:
         replies.flush()
 
     try:
-        judge = Judge(Path(arguments[0]))
+        problem = load_problem(Path(arguments[0]))
+        judge = LocalJudge(problem)
     except Exception as error:
         send(_encode_error(error))
         return 3
-    send({"ready": judge.problem.name})
+    send({"ready": problem.name})
     for line in sys.stdin:
         send(answer(judge, json.loads(line)))
     return 0

@@ -9,35 +9,25 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import selectors
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import harness
 from harness.errors import SpecError, UsageError, WorkerError
-from harness.replay.judgement import Judgement, parse_judgement
+from harness.replay.judgement import Judgement, MadeInputs, parse_judgement
+from harness.replay.lines import Lines
 
 DEFAULT_TIMEOUT_S = 600.0
 _STDERR_BYTES = 4000
+_LINE_BYTES = 64 << 20
 _GRACE_S = 5.0
 _PACKAGE_ROOT = Path(harness.__file__).resolve().parent.parent
-
-
-@dataclass(frozen=True)
-class MadeInputs:
-    """A file of inputs that the judge wrote: tensors "0", "1", ... in the order of task.yml."""
-
-    file: Path
-    tensors: int
-    size_bytes: int
 
 
 class JudgeProcess:
@@ -55,7 +45,6 @@ class JudgeProcess:
     def __init__(self, problem_dir: Path, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
         self._problem_dir = problem_dir.resolve()
         self._timeout_s = timeout_s
-        self._buffer = b""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         path = os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
@@ -67,6 +56,8 @@ class JudgeProcess:
             env={**os.environ, "PYTHONPATH": path},
             start_new_session=True,
         )
+        assert self._process.stdout is not None
+        self._lines = Lines(self._process.stdout.fileno(), _LINE_BYTES)
         try:
             self._read_reply("start")
         except BaseException:
@@ -143,7 +134,12 @@ class JudgeProcess:
 
     def _read_reply(self, doing: str) -> dict[str, Any]:
         """Read one line within the time limit and turn an error reply into an exception."""
-        line = self._read_line(doing)
+        try:
+            line = self._lines.read(self._timeout_s)
+        except TimeoutError:
+            raise self._overdue(doing) from None
+        except EOFError:
+            raise self._death(doing) from None
         reply: dict[str, Any] = json.loads(line)
         error = reply.get("error")
         if error is None:
@@ -153,21 +149,6 @@ class JudgeProcess:
         if error["kind"] == "usage":
             raise UsageError(error["message"])
         raise WorkerError(f"the judge failed at {doing!r}: {error['message']}\n{self._stderr_tail()}")
-
-    def _read_line(self, doing: str) -> bytes:
-        assert self._process.stdout is not None
-        descriptor, deadline = self._process.stdout.fileno(), time.monotonic() + self._timeout_s
-        with selectors.DefaultSelector() as selector:
-            selector.register(descriptor, selectors.EVENT_READ)
-            while b"\n" not in self._buffer:
-                if not selector.select(max(deadline - time.monotonic(), 0)):
-                    raise self._overdue(doing)
-                data = os.read(descriptor, 1 << 16)
-                if not data:
-                    raise self._death(doing)
-                self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
 
     def _overdue(self, doing: str) -> WorkerError:
         """End a judge that doesn't answer; its abort handler prints where it was."""

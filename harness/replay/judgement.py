@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 # In the order in which they are reported where several hold: an earlier one is the likelier cause of a later one.
@@ -24,6 +25,15 @@ Reason = Literal[
     "wrong_values",
     "relative_error",
 ]
+
+
+@dataclass(frozen=True)
+class MadeInputs:
+    """A file of inputs that the judge wrote: tensors "0", "1", ... in the order of task.yml."""
+
+    file: Path
+    tensors: int
+    size_bytes: int
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,10 @@ from harness.engine.budget import CompileBudget
 from harness.engine.request import BuildRequest
 from harness.engine.rules import check_kernels, check_plans
 from harness.engine.submit import judge_results
-from harness.engine.worker import start_replay_worker
 from harness.errors import ArtifactError, SandboxError, SubmissionError, WorkerError
 from harness.kernel import parse_facts
 from harness.plan import LaunchStep, Plan, encode_plan
+from harness.replay.cpu_runner import CpuRunner
 from harness.replay.judge_client import JudgeProcess
 from harness.sandbox import (
     Exit,
@@ -154,12 +154,11 @@ class Pipeline:
         self._stack.enter_context(job)
         return job, self._stack.enter_context(os.fdopen(writing, "w"))
 
-    def _start_replay(self) -> checking._Session:
-        worker = start_replay_worker(self._artifact, self._replay_scratch, self.level, wall_s=LIMITS.wall_s)
-        self._stack.callback(worker.end)
+    def _start_replay(self) -> checking.Session:
+        runner = CpuRunner(checking.RUNNER, self._artifact, self._replay_scratch, self.level, wall_s=LIMITS.wall_s)
+        self._stack.enter_context(runner)
         judge = self._stack.enter_context(JudgeProcess(self._problem.folder))
-        deadline = time.monotonic() + LIMITS.wall_s
-        return checking._Session(worker, judge, self._season, False, deadline, worker.events())
+        return checking.Session(runner, judge, self._season, False, time.monotonic() + LIMITS.wall_s)
 
     def _trace(self, attack: Attack) -> Outcome | _Build:
         self._count += 1
@@ -264,7 +263,7 @@ class Pipeline:
         results = []
         for case in build.request.cases:
             self._count += 1
-            results.append(checking._run_case(self._session, case, self._count, self._replay_scratch))
+            results.append(checking.run_case(self._session, case, self._count))
             if results[-1].status == "failed":
                 break
         return judge_results(tuple(results), sum(case.role == "test" for case in build.request.cases))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +12,12 @@ from types import SimpleNamespace
 import pytest
 
 from harness.case import load_cases
-from harness.engine import checking
-from harness.engine.worker import WorkerJob
 from harness.errors import StoreError, UsageError
+from harness.replay import cpu_check
 from harness.replay.cpu.faults import Unsupported
 from harness.replay.cpu.source import check_source
+from harness.replay.cpu_check import Checked
+from harness.replay.cpu_runner import CpuRunner
 from harness.sandbox import Exit
 from harness.spec.problem import load_problem
 from harness.store import Store, encode_record, open_store
@@ -28,28 +30,35 @@ CASE = load_cases(load_problem(WORKSPACE / "problems" / "scale"))[0]
 # The CPU's runner, if its own Python were the attacker's: what it answers is hostile.
 
 
-def answers(*lines: object) -> Iterator[dict[str, object]]:
-    job = SimpleNamespace(lines=lambda: iter(x if isinstance(x, str) else json.dumps(x) for x in lines))
-    return WorkerJob(job, Path("/nowhere")).events()  # type: ignore[arg-type]
+def ask(*lines: object) -> dict[str, object]:
+    """Return what is taken for the answer of a runner that says these lines and ends."""
+    runner = object.__new__(CpuRunner)
+    runner._lines = iter(x if isinstance(x, str) else json.dumps(x) for x in lines)
+    runner._requests = io.StringIO()
+    ended = Exit(0, None, None, 1.0, 1.0, "", 0)
+    runner._job = SimpleNamespace(wait=lambda: ended)  # type: ignore[assignment]
+    return runner.execute(0, "M4_N32", "in", "out", sampled=False, time_limit_s=1.0)
 
 
-def conclude(answer: dict[str, object]) -> checking.CaseResult:
-    result = checking.CaseResult(CASE, "not_run", 1)
-    return checking._conclude(SimpleNamespace(), result, answer, Path("/nowhere"))  # type: ignore[arg-type]
+def conclude(answer: dict[str, object]) -> Checked:
+    checked = cpu_check.conclude(answer, 1.0)
+    assert checked is not None
+    return checked
 
 
 @pytest.mark.parametrize("depth", [1, 100, 490, 600, 900, 20_000])
 def test_a_place_nested_ever_deeper_can_be_stored(depth: int) -> None:
     """Writing it down took more of the stack than reading it, and the record was lost with the whole evaluation."""
     nested = '{"id": 0, "status": "fault", "reason": "x", "where": {"step": 1, "a": ' + "[" * depth + "]" * depth + "}}"
-    for answer in answers(nested):
-        result = conclude(answer)
-        assert result.where == ({"step": 1, "a": []} if depth == 1 else {"step": 1})
-        details = {"where": result.where}
-        record = dataclasses.replace(
-            checked(), verdict=dataclasses.replace(passed("acme", 12.5).verdict, details=details)
-        )
-        assert json.dumps(encode_record(record))
+    answer = ask(nested)
+    if answer["status"] == "unsupported":  # nested too deeply to be read at all
+        assert depth > 900
+        return
+    result = conclude(answer)
+    assert result.where == ({"step": 1, "a": []} if depth == 1 else {"step": 1})
+    details = {"where": result.where}
+    record = dataclasses.replace(checked(), verdict=dataclasses.replace(passed("acme", 12.5).verdict, details=details))
+    assert json.dumps(encode_record(record))
 
 
 def test_only_plain_facts_of_a_place_are_kept() -> None:
@@ -75,14 +84,9 @@ def test_only_plain_facts_of_a_place_are_kept() -> None:
     ],
 )
 def test_an_answer_to_nothing_that_was_asked_is_none(answer: object) -> None:
-    ended = Exit(0, None, None, 1.0, 1.0, "", 0)
-    worker = SimpleNamespace(send=lambda request: None, wait=lambda: ended)
-    budgets = SimpleNamespace(case_replay_s=1.0)
-    session = SimpleNamespace(
-        worker=worker, answers=answers(answer), season=SimpleNamespace(budgets=budgets), left_s=1.0
-    )
-    told = checking._ask(session, CASE, 0, False)  # type: ignore[arg-type]
+    told = ask(answer)
     assert told["status"] == "unsupported"
+    assert told["reason"] == "the interpreter's process ended early (exit code 0)"
 
 
 # The kernel's text, which that runner executes: what passes can compute, and reach nothing.

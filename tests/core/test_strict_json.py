@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.strict_json import parse_strict
+from harness.strict_json import number, parse_object, parse_strict, text
 
 
 def test_documents_are_read():
@@ -38,3 +38,26 @@ def test_a_caller_may_refuse_numbers():
         parse_strict("[7]", parse_int=refuse)
     with pytest.raises(ValueError, match=r"1e999 is too large"):
         parse_strict("[1e999]", parse_float=refuse)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        (b'{"a": 1}', {"a": 1}),
+        ("[1]", None),
+        ("{", None),
+        (b"\xff{}", None),
+        ('{"a": 1, "a": 2}', None),
+        ('{"a": NaN}', None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_a_line_of_a_childs_output_is_an_object_or_nothing(line, found):
+    assert parse_object(line) == found
+
+
+def test_what_is_not_of_its_kind_is_passed_over():
+    fields = {"n": 2, "f": 0.5, "true": True, "below": -1, "huge": 10**12, "t": "text"}
+    assert [number(fields, name) for name in (*fields, "none")] == [2.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert [text(fields, name, 3) for name in ("t", "n", "none")] == ["tex", "", ""]

@@ -47,7 +47,7 @@ def test_an_interpreter_that_died_leaves_every_case_a_report(run: Any) -> None:
     assert len(reports) == 2
     for report in reports:
         assert (report.status, report.reason) == ("not_run", "not_interpretable")
-        assert report.message.startswith("the interpreter's process ended early: no memory")
+        assert report.message.startswith("the interpreter's process ended early (exit code 1): no memory")
 
 
 def test_the_files_of_a_case_are_gone_before_the_next(run: Any) -> None:

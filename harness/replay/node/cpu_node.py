@@ -1,8 +1,8 @@
 """The node's program for machines without a GPU: `node.pyz replay ARTIFACT PROBLEM REQUEST`, on Triton's interpreter.
 
 The same request and the same form of report as on a GPU, without times: a node with many cores checks faster than a
-laptop. It needs torch, numpy, Triton and safetensors. This process is the judge; the runner (`replay.cpu`) executes the
-artifact's kernels in a sandbox and returns raw tensors, which are hostile (`replay.received`).
+laptop. It needs torch, numpy, Triton and safetensors. This process is the judge; how one case is checked, by a runner
+in a sandbox, is `replay.cpu_check`'s.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ from __future__ import annotations
 import json
 import os
 import platform
-import secrets
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from harness.errors import HarnessError
+from harness.replay.cpu_check import Asked, Checked, check_case
+from harness.replay.cpu_runner import CpuRunner
 from harness.replay.node.node_report import (
     CaseReport,
     CaseRequest,
@@ -31,156 +30,56 @@ from harness.replay.node.node_report import (
     parse_request,
 )
 from harness.replay.node.problem_document import ProblemDocument, load_problem_document
-from harness.sandbox import (
-    Job,
-    Level,
-    Limits,
-    Mount,
-    find_missing,
-    python_mounts,
-    remove_tree,
-    start,
-    visible,
-    visible_scratch,
-)
+from harness.sandbox import Level, Mount, find_missing, remove_tree
 
-SAMPLED_PROGRAMS = 8
 CASE_S = 120.0
 WALL_S = 3600.0
-_GIB = 1 << 30
-_LIMITS = Limits(WALL_S, None, 8 * _GIB, 8192, 2 * _GIB, 4 * _GIB, 8 << 20)
 Facts = dict[str, "str | int | float"]
 _PACKAGES = ("torch", "numpy", "triton", "safetensors")
-_FAILED = ("out_of_bounds", "fault")
-
-
-@dataclass
-class _Interpreter:
-    """The runner's process, and where it takes requests and files."""
-
-    job: Job
-    requests: IO[str]
-    scratch: Path
-    answers: Iterator[str]
-
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Send a request; return its answer, or what the end of the process means."""
-        with suppress(OSError):  # where it has ended there is no answer either
-            self.requests.write(json.dumps(request) + "\n")
-            self.requests.flush()
-        for line in self.answers:
-            try:
-                answer = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(answer, dict) and answer.get("id") == request["id"]:
-                return answer
-        return {
-            "status": "unsupported",
-            "reason": f"the interpreter's process ended early: {self.job.wait().stderr[-500:]}",
-        }
 
 
 @contextmanager
-def _interpreter(artifact: Path, level: Level) -> Iterator[_Interpreter]:
+def _runner(artifact: Path, level: Level) -> Iterator[CpuRunner]:
+    """Start this very file again, in a sandbox, as the runner."""
     program, scratch = Path(sys.argv[0]).resolve(), Path(tempfile.mkdtemp(prefix="harness-runner-"))
-    mounts = (Mount(artifact.resolve(), "/artifact"), Mount(program, str(program)))
-    words = ["runner", visible_scratch(level, scratch), visible(level, mounts[0])]
-    reading, writing = os.pipe()
-    with _open_requests(writing) as requests:
-        try:
-            job = start(
-                [sys.executable, str(program), *words],
-                level=level,
-                mounts=(*python_mounts(), *mounts),
-                scratch=scratch,
-                limits=_LIMITS,
-                stdin=reading,
-            )
-        finally:
-            os.close(reading)
-        try:
-            with job:
-                yield _Interpreter(job, requests, scratch, job.lines())
-        finally:
-            remove_tree(scratch)
-
-
-@contextmanager
-def _open_requests(descriptor: int) -> Iterator[IO[str]]:
-    """Yield the interpreter's standard input; what was not read by the time that it ended is lost."""
-    requests = os.fdopen(descriptor, "w", encoding="utf-8")
+    command, mounts = (sys.executable, str(program), "runner"), (Mount(program, str(program)),)
     try:
-        yield requests
+        with CpuRunner(command, artifact, scratch, level, wall_s=WALL_S, mounts=mounts) as runner:
+            yield runner
     finally:
-        with suppress(OSError):
-            requests.close()
+        remove_tree(scratch)
 
 
 def check(request: NodeRequest, artifact: Path, document: ProblemDocument, tell: Any) -> tuple[list[CaseReport], Level]:
     """Check the cases of a request; after a failure the rest is not run."""
+    from harness.replay.local_judge import LocalJudge
+
     level = next(level for level in Level if find_missing(level) is None)
     reports: list[CaseReport] = []
-    with _interpreter(artifact, level) as interpreter:
-        for number, case in enumerate(request.cases):
-            try:
-                reports.append(_check_case(interpreter, document, case, number))
-            finally:
-                for name in _file_names(number):
-                    with suppress(OSError):  # whatever stands there now
-                        (interpreter.scratch / name).unlink()
+    judge = LocalJudge(document)
+    with _runner(artifact, level) as runner:
+        for position, case in enumerate(request.cases):
+            asked = Asked(case.shape_id, case.shape, case.distribution, case.timed, CASE_S)
+            reports.append(_report(case, check_case(runner, judge, asked, position)))
             tell({"event": "done", "id": case.id, "status": reports[-1].status})
             if reports[-1].status == "failed":
                 break
     return reports + [CaseReport(case.id, "not_run", "after_failure") for case in request.cases[len(reports) :]], level
 
 
-def _check_case(interpreter: _Interpreter, document: ProblemDocument, case: CaseRequest, number: int) -> CaseReport:
-    from harness.replay.inputs import Request, make_sample
-    from harness.replay.received import OutputError, read_received
-    from harness.replay.reference import load_reference
-    from harness.replay.ruling import rule
-    from harness.replay.sent import write_tensors
-
-    started, seed, reference = time.monotonic(), secrets.randbits(63), load_reference(document)
-    sample = make_sample(reference, Request(tuple(sorted(case.shape.items())), case.distribution, seed))
-    given, got = _file_names(number)
-    write_tensors(interpreter.scratch / given, sample.inputs)
-    answer = interpreter.ask(_interpreter_request(case, number, given, got))
-    seconds = round(time.monotonic() - started, 3)
-    report = CaseReport(case.id, "not_run", "not_interpretable", _text(answer), seeds=(seed,), seconds=seconds)
-    if answer.get("status") in _FAILED:
-        return replace(report, status="failed", reason=str(answer["status"]))
-    if answer.get("status") != "done":
-        return report
-    try:
-        received = read_received(interpreter.scratch / got, document, sample, sampled=case.timed)
-        judgement = rule(document, sample, received, reference.not_finite)
-    except OutputError as error:
-        judgement = error.judgement
-    told = f"{answer.get('programs_run')} of {answer.get('programs_total')} programs checked" if case.timed else ""
-    if judgement.passed:
-        return replace(report, status="passed", reason="", message=told, judgement=judgement, calls=1)
-    return replace(
-        report, status="failed", reason=str(judgement.reason), message=judgement.message, judgement=judgement
+def _report(case: CaseRequest, checked: Checked) -> CaseReport:
+    passed = checked.status == "passed"
+    told = f"{checked.programs_run} of {checked.programs_total} programs checked" if passed and case.timed else ""
+    return CaseReport(
+        case.id,
+        checked.status,
+        checked.reason,
+        told or checked.message,
+        judgement=checked.judgement,
+        seeds=(checked.seed,),
+        calls=int(passed),
+        seconds=checked.seconds,
     )
-
-
-def _file_names(number: int) -> tuple[str, str]:
-    """Return the names of a case's files: inputs and outputs."""
-    return f"in-{number}.safetensors", f"out-{number}.safetensors"
-
-
-def _interpreter_request(case: CaseRequest, number: int, given: str, got: str) -> dict[str, Any]:
-    sampled = {"sample": SAMPLED_PROGRAMS, "seed": secrets.randbits(31)} if case.timed else None
-    request = {"id": number, "shape_id": case.shape_id, "inputs": given, "outputs": got, "programs": sampled}
-    limits = {"workers": len(os.sched_getaffinity(0)), "seed": secrets.randbits(31), "time_limit_s": CASE_S}
-    return {**request, **limits}
-
-
-def _text(answer: dict[str, Any]) -> str:
-    told = answer.get("reason")
-    return told[:2000] if isinstance(told, str) else ""
 
 
 def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> None:

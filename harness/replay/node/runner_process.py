@@ -9,17 +9,17 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import selectors
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 from harness.errors import SandboxError
 from harness.replay.gpu.faults import GpuError
 from harness.replay.gpu.layout import Part
+from harness.replay.lines import Lines
 from harness.replay.node.confinement import Confined, confine
 from harness.sandbox import Level, find_missing
+from harness.strict_json import parse_object
 
 START_TIMEOUT_S = 120.0
 _LINE_BYTES = 4 << 20
@@ -42,11 +42,11 @@ class RunnerProcess:
     def __init__(self, program: list[str], artifact: Path, shared: tuple[int, int], best: Level = Level.STRICT) -> None:
         self.shared, self._program, self._artifact = shared, program, artifact
         self._levels = list(Level)[list(Level).index(best) :]
-        self._buffer = b""
         self.why_lower: list[str] = []
         self.started: dict[str, Any] = {}
         self._loaded = False
         self._confined = self._launch()
+        self._lines = Lines(self._confined.replies, _LINE_BYTES)
 
     @property
     def level(self) -> Level:
@@ -90,7 +90,8 @@ class RunnerProcess:
             raise fault
         self._give_up(self.level, fault.message)
         self._confined.close()
-        self._confined, self._buffer, self._loaded = self._launch(), b"", False
+        self._confined, self._loaded = self._launch(), False
+        self._lines = Lines(self._confined.replies, _LINE_BYTES)
 
     def _launch(self) -> Confined:
         """Start it at the highest level that is left."""
@@ -149,32 +150,22 @@ class RunnerProcess:
         return self._reply(message["do"], timeout_s, ours=ours)
 
     def _reply(self, doing: str, timeout_s: float, *, ours: bool = False) -> dict[str, Any]:
-        line = self._read_line(doing, timeout_s, ours=ours)
         try:
-            reply = json.loads(line)
-            status = reply["status"]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            raise GpuError("internal", f"the runner answered {doing!r} with something else than a reply") from None
+            line = self._lines.read(timeout_s)
+        except TimeoutError:
+            self._confined.job.stop("overdue")
+            raise _overdue(doing, timeout_s, ours=ours) from None
+        except EOFError:
+            raise self._death(doing) from None
+        reply = parse_object(line)
+        if reply is None or "status" not in reply:
+            raise GpuError("internal", f"the runner answered {doing!r} with something else than a reply")
+        status = reply["status"]
         if status == "fault":
             fields = (str(reply.get(name, "")) for name in ("reason", "message", "kernel"))
             reason, message, kernel = fields
             raise GpuError(reason[:_REASON_CHARACTERS], message[:2000] + self._why(reason), kernel[:256])
-        return dict(reply)
-
-    def _read_line(self, doing: str, timeout_s: float, *, ours: bool) -> bytes:
-        descriptor, deadline = self._confined.replies, time.monotonic() + timeout_s
-        with selectors.DefaultSelector() as selector:
-            selector.register(descriptor, selectors.EVENT_READ)
-            while b"\n" not in self._buffer:
-                if not selector.select(max(deadline - time.monotonic(), 0)):
-                    self._confined.job.stop("overdue")
-                    raise _overdue(doing, timeout_s, ours=ours)
-                data = os.read(descriptor, 1 << 16)
-                if not data or len(self._buffer) > _LINE_BYTES:
-                    raise self._death(doing)
-                self._buffer += data
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
+        return reply
 
     def _death(self, doing: str) -> GpuError:
         end = self._confined.end()
