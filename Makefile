@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
 	$(if $(SUITE),--suite '$(SUITE)') $(if $(DIVISION),--division '$(DIVISION)') $(if $(CASE),--case '$(CASE)') $(ARGS)
 
-.PHONY: help need-problem environment submit dry-run build new show board site qualify doctor lint test test-all test-gpu fuzz bench clean
+.PHONY: help need-problem environment submit dry-run build new show board site serve qualify doctor lint test test-all test-gpu fuzz bench clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -43,6 +43,9 @@ board: environment  ## Show the boards: [PROBLEM, TARGET].
 
 site: environment  ## Write the season as a static site to site/.
 	@$(HARNESS) board --export site
+
+serve: environment  ## Serve boards and take submissions on this machine: [ARGS="--host 0.0.0.0 --workers build=2,gpu=1"].
+	@$(HARNESS) serve $(ARGS)
 
 qualify: environment  ## Try honest variants and mutants on the problems: can they tell right from wrong? [PROBLEM, SUITE].
 	@$(HARNESS) qualify $(if $(PROBLEM),'$(PROBLEM)') $(if $(SUITE),--suite '$(SUITE)') $(ARGS)

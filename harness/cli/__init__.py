@@ -39,6 +39,8 @@ VERBS = {
     "verify": ("harness.cli.verify", "Assemble an artifact's kernels again and compare: is the machine code theirs?"),
     "audit": ("harness.cli.audit", "For organisers: are an artifact's kernels Helion's, and who shares whose work?"),
     "ci": ("harness.cli.ci", "Continuous integration: the steps of the workflows on pull requests and merges."),
+    "serve": ("harness.cli.serve", "Serve boards, take submissions over HTTP, build and replay them."),
+    "admin": ("harness.cli.admin", "For organisers: teams, tokens, rulings, the season's times, backups."),
     "doctor": ("harness.cli.doctor", "Say what this machine has, and what to do about what is missing."),
 }
 

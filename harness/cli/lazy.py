@@ -11,7 +11,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """Verbs by name: the module that holds each (as `command`) and its one-line help."""
+    """Verbs by name: the module that holds each (as `command`, or as what a colon adds) and its one-line help."""
 
     def __init__(self, *args: Any, verbs: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -25,7 +25,8 @@ class LazyGroup(click.Group):
         """Import a verb's module and return its command."""
         if cmd_name not in self._verbs:
             return None
-        command: click.Command = import_module(self._verbs[cmd_name][0]).command
+        module, _, attribute = self._verbs[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -18,8 +18,9 @@ def upsert(connection: Connection, table: Table, keys: Mapping[str, Any], values
 
 def insert_missing(connection: Connection, table: Table, keys: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
     """Insert a row unless one with these keys is there; return whether it was inserted."""
-    statement = _insert(connection, table).values(**keys, **values)
-    return connection.execute(statement.on_conflict_do_nothing(index_elements=list(keys))).rowcount == 1
+    statement = _insert(connection, table).values(**keys, **values).on_conflict_do_nothing(index_elements=list(keys))
+    # What is returned tells; not every driver counts the rows of such a statement.
+    return connection.execute(statement.returning(*table.primary_key.columns)).first() is not None
 
 
 def _insert(connection: Connection, table: Table) -> Any:

@@ -19,6 +19,9 @@ from harness.errors import StoreError, UsageError
 from harness.store import schema
 from harness.store.failures import explained
 
+CONNECTIONS = 15
+"""As many are open at a time; who needs one more waits."""
+
 
 class Database:
     """A database of this version's form.
@@ -27,14 +30,22 @@ class Database:
         place: how it is named to people: a path, or a URL without its password.
     """
 
-    def __init__(self, url: str | Path, timeout_s: float) -> None:
-        self.engine, self.place = _make_engine(url, timeout_s)
+    def __init__(self, url: str | Path, timeout_s: float, connections: int = CONNECTIONS) -> None:
+        self.engine, self.place = _make_engine(url, timeout_s, connections)
         self._timeout_s = timeout_s
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Open a transaction that sees one state of the database and changes nothing."""
         with self._explained(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """Open a transaction all of whose queries see the same state, however long it takes; it changes nothing."""
+        with self._explained(), self.engine.connect() as connection:
+            if connection.dialect.name != "sqlite":  # whose every transaction is like that
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection
 
     @contextmanager
@@ -71,11 +82,14 @@ class Database:
         return explained(self.place, self._timeout_s)
 
 
-def _make_engine(url: str | Path, timeout_s: float) -> tuple[Engine, str]:
+def _make_engine(url: str | Path, timeout_s: float, connections: int) -> tuple[Engine, str]:
     parsed = _parse_url(url)
     embedded = parsed.get_backend_name() == "sqlite"
     try:
-        engine = create_engine(parsed, connect_args={"timeout": timeout_s} if embedded else {})
+        wait = {"timeout": timeout_s} if embedded else {}
+        # Kept open, all of them: opening one costs more than most of what is asked of it.
+        pool = {"pool_size": connections, "max_overflow": 0} if parsed.database else {}
+        engine = create_engine(parsed, connect_args=wait, **pool)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise UsageError(f"the database URL cannot be used: {error}") from None
     if not embedded:

@@ -15,6 +15,7 @@ from typing import Any
 
 from harness.errors import StoreError, UsageError
 from harness.store.record import Record, decode_record, encode_record
+from harness.strict_json import parse_strict
 
 MAX_FILE_BYTES = 64 << 20
 MAX_FILES = 20_000
@@ -80,8 +81,8 @@ def _load_documents(path: Path) -> Iterator[Any]:
         raise StoreError(f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB: too large for records")
     try:
         texts = content.decode("utf-8").splitlines() if path.suffix == ".jsonl" else [content.decode("utf-8")]
-        documents = [json.loads(text) for text in texts if text.strip()]
-    except (ValueError, RecursionError):
+        documents = [parse_strict(text) for text in texts if text.strip()]
+    except ValueError:
         raise StoreError(f"{path} is not JSON") from None
     for document in documents:
         yield from document if isinstance(document, list) else [document]

@@ -1,0 +1,204 @@
+"""The API for teams: submit, ask how far it is, read records and code, post what one's own machine has made.
+
+A team sees its own code and errors; of others' it sees what the season shows. What a team posts from its own machine is
+kept apart from what the service has built and replayed, and ranks nowhere.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from harness.service.accepting import Accepted, accept
+from harness.service.documents import FileContent, SubmissionState, Who, describe_job
+from harness.service.errors import RefusedError
+from harness.service.http import Service, problem_answers, read_body, service_of
+from harness.service.job import Job, load_job
+from harness.service.posting import post_record
+from harness.service.reading import find_ruling, list_records, load_record, load_source, load_unverified
+from harness.service.received import parse_received
+from harness.service.teams import Holder
+from harness.service.waiting import observe, wait_of
+from harness.store.record import Record, encode_record
+
+router = APIRouter(prefix="/api/v1")
+
+MAX_LISTED = 100
+
+_SUBMISSION = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["format", "problem", "files"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "format": {"const": 1},
+                        "problem": {"type": "string"},
+                        "problem_version": {"type": "string", "description": "the one that the team has"},
+                        "target": {"type": "string", "description": "the season's first by default"},
+                        "division": {"type": "string"},
+                        "suite": {"type": "string"},
+                        "files": {
+                            "type": "object",
+                            "description": "contents in base64, by relative name; submission.py is one of them",
+                            "additionalProperties": {"type": "string", "contentEncoding": "base64"},
+                        },
+                    },
+                }
+            }
+        },
+    },
+    "parameters": [
+        {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": True,
+            "description": "new for each submission; the same one again gets the first one's answer",
+            "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{8,72}$"},
+        }
+    ],
+}
+
+
+@router.get("/whoami", responses=problem_answers(401))
+def whoami(request: Request) -> Who:
+    """Say whose token this is."""
+    holder = service_of(request).identify(request)
+    return Who(role=holder.role, team=holder.team, name=holder.name, token=holder.token)
+
+
+@router.post(
+    "/submissions",
+    status_code=202,
+    responses={
+        200: {"description": "this key was seen before: the answer to its submission", "model": SubmissionState},
+        **problem_answers(400, 401, 403, 408, 409, 413, 422, 429, 503),
+    },
+    openapi_extra=_SUBMISSION,
+)
+async def post_submission(request: Request, response: Response) -> SubmissionState:
+    """Take a submission. When this is answered it is on the disk, and will be evaluated."""
+    service = service_of(request)
+    holder = await run_in_threadpool(service.identify, request)
+    if not holder.team:
+        raise RefusedError(403, "teams-only", "an organiser's token submits nothing: use a team's")
+    if service.closing:
+        raise RefusedError(503, "closing", "the service is being restarted: try again", retry_after_s=5)
+    body = await read_body(request)
+    key = request.headers.get("idempotency-key")
+    accepted, state = await run_in_threadpool(_accept, service, holder, body, key)
+    response.status_code = 202 if accepted.new else 200
+    response.headers["Location"] = f"/api/v1/submissions/{accepted.job.id}"
+    return state
+
+
+@router.get("/submissions/{submission_id}", responses=problem_answers(404, 503))
+def get_submission(request: Request, submission_id: str) -> SubmissionState:
+    """Say how far a submission is."""
+    service = service_of(request)
+    now_s = service.now_s()
+    with service.database.read() as connection:
+        job = _want_job(load_job(connection, submission_id))
+        return describe_job(job, wait_of(connection, job, observe(connection, now_s), now_s))
+
+
+@router.get("/submissions/{submission_id}/files", responses=problem_answers(401, 403, 404, 503))
+def get_files(request: Request, submission_id: str) -> list[FileContent]:
+    """Return a submission's code: to its team, to organisers, and to everybody when the season shows code."""
+    service = service_of(request)
+    holder = service.identify_anybody(request)
+    rules = service.rules()
+    with service.database.read() as connection:
+        job = _want_job(load_job(connection, submission_id))
+        if not service.may_see_code(holder, job.team, rules):
+            when = {"never": "never", "after_close": "once the season has closed"}[rules.season.code_visible]
+            raise RefusedError(403, "code-hidden", f"other teams' code is shown {when}")
+        files = load_source(connection, job)
+    return [FileContent(name=name, content=base64.b64encode(content).decode()) for name, content in files]
+
+
+@router.get("/records/{record_id}", responses=problem_answers(401, 404, 503))
+def get_record(request: Request, record_id: str) -> dict[str, Any]:
+    """Return a record; without its team's code to those who may not see it."""
+    service = service_of(request)
+    holder = service.identify_anybody(request)
+    rules = service.rules()
+    with service.database.read() as connection:
+        record = load_record(connection, record_id, with_code=True)
+        if record is None:
+            return _unverified(load_unverified(connection, record_id))
+        if not service.may_see_code(holder, record.team, rules):
+            record = load_record(connection, record_id, with_code=False)
+            assert record is not None
+        ruling = find_ruling(connection, record)
+    return {**encode_record(record), "verified": True, "disqualified": ruling}
+
+
+@router.get("/records", responses=problem_answers(422, 503))
+def get_records(
+    request: Request,
+    problem: str | None = None,
+    team: str | None = None,
+    target: str | None = None,
+    division: str | None = None,
+    before: str | None = None,
+    limit: int = Query(20, ge=1, le=MAX_LISTED),
+) -> list[dict[str, Any]]:
+    """List records in short, the newest first; `before` is the last id of the page before."""
+    narrowed = {"problem": problem, "team": team, "target": target, "division": division, "before": before}
+    if any("\0" in value for value in narrowed.values() if value):
+        raise RefusedError(422, "malformed", "a name holds no NUL")
+    with service_of(request).database.read() as connection:
+        return [_in_short(record) for record in list_records(connection, **narrowed, limit=limit)]
+
+
+@router.post("/records", status_code=201, responses=problem_answers(400, 401, 403, 408, 413, 422, 429, 503))
+async def post_unverified(request: Request) -> JSONResponse:
+    """Keep a record that a team's own machine has made: listed as unverified, never ranked."""
+    service = service_of(request)
+    holder = await run_in_threadpool(service.identify, request)
+    body = await read_body(request)
+    name = await run_in_threadpool(_post, service, holder, body)
+    place = f"/api/v1/records/{name}"
+    return JSONResponse({"id": name, "verified": False, "record": place}, 201, {"Location": place})
+
+
+def _accept(service: Service, holder: Holder, body: bytes, key: str | None) -> tuple[Accepted, SubmissionState]:
+    received = parse_received(body)
+    rules = service.rules()
+    with service.database.write() as connection:
+        now_s = service.now_s()
+        accepted = accept(connection, holder.team, received, key, rules, service.settings.limits, now_s)
+    with service.database.read() as connection:
+        wait = wait_of(connection, accepted.job, observe(connection, now_s), now_s)
+    return accepted, describe_job(accepted.job, wait)
+
+
+def _post(service: Service, holder: Holder, body: bytes) -> str:
+    rules = service.rules()
+    with service.database.write() as connection:
+        return post_record(connection, holder, body, rules, service.settings.limits, service.now_s())
+
+
+def _want_job(job: Job | None) -> Job:
+    if job is None:
+        raise RefusedError(404, "not-found", "there is no such submission")
+    return job
+
+
+def _unverified(record: Record | None) -> dict[str, Any]:
+    if record is None:
+        raise RefusedError(404, "not-found", "there is no such record; one is there once its submission is done")
+    return {**encode_record(record), "verified": False, "disqualified": None}
+
+
+def _in_short(record: Record) -> dict[str, Any]:
+    names = ("id", "state", "created", "team", "problem", "target", "division", "season", "ranked", "score_us")
+    return {**{name: getattr(record, name) for name in names}, "verdict": record.kind}

@@ -1,0 +1,95 @@
+"""Records that teams post from their own machines: kept apart, listed as unverified, never ranked.
+
+Such a record is whatever its sender wrote. It is parsed strictly, capped in size and depth, held against the token's
+team, and stored in a table of its own under a name of ours, so that nothing that ranks can ever meet it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from harness.errors import StoreError
+from harness.service.errors import RefusedError
+from harness.service.job import iso
+from harness.service.received import parse_body
+from harness.service.rules import Rules
+from harness.service.schema import teams, unverified
+from harness.service.settings import Limits
+from harness.service.teams import Holder
+from harness.store.ids import new_record_id
+from harness.store.record import Record, decode_record, encode_record
+from harness.text import clean
+
+MAX_BYTES = 2 << 20
+MAX_NESTED = 24
+WHY = "made on the team's own machine, and not verified by this service"
+
+
+def post_record(connection: Connection, holder: Holder, body: bytes, rules: Rules, limits: Limits, now_s: float) -> str:
+    """Keep a team's own record and return the name that it has here; the same one again has the same name.
+
+    Raises:
+        RefusedError: it is no record, another team's, too large, or one too many.
+    """
+    if not holder.team:
+        raise RefusedError(403, "teams-only", "an organiser's token posts nothing: use a team's")
+    if len(body) > MAX_BYTES:
+        raise RefusedError(413, "too-large", f"a record has at most {MAX_BYTES:,} bytes, this one has {len(body):,}")
+    document = parse_body(body)
+    record = _read(document, holder, rules)
+    digest = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    connection.execute(select(teams.c.name).where(teams.c.name == holder.team).with_for_update())
+    mine = unverified.c.team == holder.team
+    if (
+        known := connection.execute(select(unverified.c.id).where(mine, unverified.c.digest == digest)).scalar()
+    ) is None:
+        _check_limit(connection, holder.team, limits, now_s)
+        known = new_record_id(now_s)
+        record = replace(record, id=known, ranked=False, unranked_reason=WHY, created=iso(now_s))
+        place = {"problem": record.problem, "target": record.target, "division": record.division}
+        row = {"team": holder.team, "created_s": now_s, "digest": digest, "document": encode_record(record)}
+        connection.execute(insert(unverified).values(id=known, **place, **row))
+    return str(known)
+
+
+def _read(document: dict[str, Any], holder: Holder, rules: Rules) -> Record:
+    if _depth(document) > MAX_NESTED:
+        raise RefusedError(400, "malformed", "the record is nested too deeply")
+    try:
+        record = decode_record(document)
+        encode_record(record)
+    except (StoreError, TypeError, ValueError, OverflowError) as error:
+        raise RefusedError(422, "no-record", clean(str(error))[:300]) from None
+    if record.team != holder.team:
+        told = f"the record is of team {clean(record.team)[:40]!r}, the token of {holder.team!r}: post your own"
+        raise RefusedError(403, "foreign-record", told)
+    if record.state != "finished" or record.verdict is None:
+        raise RefusedError(422, "no-record", "the record is not finished: post it once it is")
+    season = rules.season
+    if (record.problem in rules.problems) and record.target in season.targets and record.division in season.divisions:
+        return record
+    raise RefusedError(422, "no-record", "the season does not have the record's problem, target or division")
+
+
+def _check_limit(connection: Connection, team: str, limits: Limits, now_s: float) -> None:
+    recent = (unverified.c.team == team, unverified.c.created_s > now_s - 3600)
+    count, oldest_s = connection.execute(select(func.count(), func.min(unverified.c.created_s)).where(*recent)).one()
+    if count >= limits.per_hour:
+        told = f"{count} records posted in the last hour; {limits.per_hour} are allowed"
+        raise RefusedError(429, "rate-limit", told, retry_after_s=oldest_s + 3600 - now_s)
+
+
+def _depth(value: Any) -> int:
+    """Return how deeply a document is nested, without recursion: it may be deeper than that takes."""
+    deepest, waiting = 0, [(value, 1)]
+    while waiting:
+        item, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        if isinstance(item, (dict, list)):
+            waiting += [(inner, depth + 1) for inner in (item.values() if isinstance(item, dict) else item)]
+    return deepest

@@ -1,0 +1,158 @@
+"""The server: the app with all its routes, and the process that serves it and keeps workers.
+
+It takes no configuration file. TLS, and limits on how many connections one address may open, are the business of
+whatever stands in front of it.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, PlainTextResponse
+from sqlalchemy import text
+
+from harness import __version__
+from harness.errors import HarnessError, UsageError
+from harness.service import api, api_boards, api_organisers, form, logs
+from harness.service.http import Service, answer_errors, service_of
+from harness.service.metrics import Metrics, Observed
+from harness.service.pages import make_pages
+from harness.service.settings import Settings
+from harness.service.supervisor import Crew, Supervisor
+from harness.store.database import Database
+
+LOCK_TIMEOUT_S = 15.0
+CONNECTIONS = 40
+"""As many as there are threads that answer."""
+
+MOST_CONNECTIONS = 1000
+GRACE_S = 10
+BACKLOG = 512
+
+
+def make_app(service: Service) -> FastAPI:
+    """Return the app of a service, without workers."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.closing = True
+
+    app = FastAPI(
+        title="Helion harness: the leaderboard service",
+        version=__version__,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # its pages would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    metrics = Metrics(service.database)
+    app.add_middleware(Observed, metrics=metrics)
+    answer_errors(app)
+    for part in (api, api_boards, api_organisers):
+        app.include_router(part.router)
+    app.include_router(make_pages())
+    _add_probes(app, metrics)
+    return app
+
+
+def serve(settings: Settings, crew: Crew, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; then let workers give their jobs back.
+
+    Args:
+        settings: of the server.
+        crew: its workers.
+        host: where to listen.
+        port: likewise; 0 is any that is free.
+        ready: is told the address, once somebody can connect to it.
+
+    Raises:
+        StoreError: the database is out of reach, or not of this version's form.
+        UsageError: somebody else listens there.
+    """
+    logs.configure()
+    listening = _listen(host, port)
+    database = open_database(settings)
+    service = Service(database, settings)
+    service.rules()  # a season that cannot be read is told now
+    config = uvicorn.Config(
+        make_app(service),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    # The server hands the signal that stopped it on when it has stopped; workers are to be stopped after it.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    supervisor = Supervisor(database, settings, crew)
+    supervisor.start()
+    ready(f"http://{host}:{listening.getsockname()[1]}")
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        service.closing = True
+        supervisor.stop()
+        database.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        raise UsageError(f"cannot listen at {host} port {port}: {error.strerror}: choose another --port") from None
+    return listening
+
+
+def open_database(settings: Settings, *, migrate: bool = False) -> Database:
+    """Return the service's database, of this version's form.
+
+    Raises:
+        StoreError: it is out of reach, or of another form; the message says what to do.
+    """
+    database = Database(settings.database_url, LOCK_TIMEOUT_S, CONNECTIONS)
+    try:
+        form.prepare(database, migrate=migrate)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _add_probes(app: FastAPI, metrics: Metrics) -> None:
+    @app.get("/healthz", include_in_schema=False)
+    async def healthz() -> PlainTextResponse:
+        """Say that the process answers."""
+        return PlainTextResponse("ok\n")
+
+    @app.get("/readyz", include_in_schema=False)
+    def readyz(request: Request) -> JSONResponse:
+        """Say whether it can take submissions now."""
+        service = service_of(request)
+        try:
+            started_s = time.perf_counter()
+            with service.database.read() as connection:
+                connection.execute(text("SELECT 1"))
+            facts = {"database_ms": round(1000 * (time.perf_counter() - started_s), 1)}
+        except HarnessError:
+            return JSONResponse({"ready": False, "why": "the database is out of reach"}, 503)
+        if service.closing:
+            return JSONResponse({"ready": False, "why": "it is being stopped"}, 503)
+        return JSONResponse({"ready": True, **facts})
+
+    @app.get("/metrics", include_in_schema=False)
+    def prometheus() -> PlainTextResponse:
+        """Return what Prometheus reads."""
+        return PlainTextResponse(metrics.render(), media_type="text/plain; version=0.0.4")
