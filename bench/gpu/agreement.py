@@ -72,9 +72,7 @@ def prepare(out: Path) -> None:
                 print(f"{name} {kernel}: does not build: {built.reason}", flush=True)
                 continue
             artifact = workspace.artifacts / built.artifact.manifest.key
-            results = []
-            for case in cases:  # one by one: a failure must not keep the others from being run
-                results += run_check(artifact, problem, (case,), season, level, True, ignore)
+            results = run_check(artifact, problem, cases, season, level, True, ignore)  # a failure ends both sides
             export(problem.folder, artifact, folder, roles=("test",))
             told = {
                 r.case.id: {"status": r.status, "reason": r.reason, "worst": worst_of(r.judgement)} for r in results

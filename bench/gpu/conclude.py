@@ -28,7 +28,7 @@ from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.submit import run_submit
 from harness.engine.workspace import Workspace
-from harness.replay.timing import geometric_mean, summarise
+from harness.replay.timing import geometric_mean, median_us, summarise
 from harness.sandbox import best_level
 from harness.spec import load_problem, load_season
 from harness.store import open_store, save_records
@@ -86,7 +86,9 @@ def conclude_starters(out: Path) -> dict[str, Any]:
             "cases": len(cases),
             "differing bits": sum(case["differing_bits"] for case in cases),
             "medians_us": [
-                median(c["samples"]["spans_us"]) for c in cases if c["samples"] and c["samples"]["spans_us"]
+                round(median_us(c["samples"]["spans_us"]), 3)
+                for c in cases
+                if c["samples"] and c["samples"]["spans_us"]
             ],
             "whole_s": run.get("wall_s"),
             "warm_s": machine.get("replay_s"),

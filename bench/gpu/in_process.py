@@ -12,7 +12,6 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 
@@ -39,6 +38,7 @@ def main() -> None:
     from harness.replay.node.baseline import time_call
     from harness.replay.node.problem_document import load_problem_document
     from harness.replay.reference import load_reference
+    from harness.replay.timing import median_us
 
     torch.set_grad_enabled(False)
     reference = load_reference(load_problem_document(folder / name / "problem"))
@@ -51,7 +51,7 @@ def main() -> None:
             request = Request(tuple(sorted(case["shape"].items())), case["distribution"], next(seeds))
             return draw_inputs(reference, request, "cuda")
 
-        found[case["id"]] = round(median(time_call(lambda *data: custom_kernel(data), draw(), draw, clock)), 3)
+        found[case["id"]] = round(median_us(time_call(lambda *data: custom_kernel(data), draw(), draw, clock)), 3)
     print(json.dumps(found))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from harness.replay.timing import PROCESS_SPREAD, TICK_US, geometric_mean, median_interval, quantile
+from harness.replay.timing import PROCESS_SPREAD, TICK_US, geometric_mean, median_interval, median_us, quantile
 from harness.store.record import CaseRecord, Record, TimingRecord
 
 
@@ -86,7 +86,7 @@ def _pool_timings(timings: Sequence[TimingRecord]) -> TimingRecord:
 
 def _summarise(newest: TimingRecord, ordered: list[float]) -> TimingRecord:
     low, high = median_interval(ordered)
-    middle = median(ordered)
+    middle = median_us(ordered)
     between = max(PROCESS_SPREAD * middle, TICK_US)
     return replace(
         newest,

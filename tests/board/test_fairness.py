@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from harness.board.pooling import pool_runs
 from harness.board.ranking import rank, tie_groups
-from harness.replay.timing import geometric_mean
+from harness.replay.timing import TICK_US, geometric_mean, median_us
 from harness.target import load_target
 from tests.store.samples import passed
 
@@ -27,10 +27,10 @@ SPANS = st.lists(st.floats(5.0, 15.0), min_size=3, max_size=20)
 
 def run(team, spans_us, minute, program=None):
     """A ranked record with these samples in every benchmark."""
-    record = passed(team, median(spans_us), minute)
+    record = passed(team, median_us(spans_us), minute)
     cases = [
         dataclasses.replace(
-            case, timing=dataclasses.replace(case.timing, median_us=median(spans_us), spans_us=tuple(spans_us))
+            case, timing=dataclasses.replace(case.timing, median_us=median_us(spans_us), spans_us=tuple(spans_us))
         )
         if case.timing
         else case
@@ -108,9 +108,9 @@ def test_runs_of_one_program_are_pooled_in_any_order(runs, chance):
     (pooled,) = pool_runs(shuffled)
     assert pool_runs(records) == [pooled]
     together = sorted(span for spans in runs for span in spans)
-    assert pooled.score_us == pytest.approx(median(together))
+    assert pooled.score_us == pytest.approx(median_us(together))
     medians = [median(spans) for spans in runs]
-    assert min(medians) * (1 - 1e-9) <= pooled.score_us <= max(medians) * (1 + 1e-9)
+    assert min(medians) - TICK_US / 2 <= pooled.score_us <= max(medians) + TICK_US / 2
     assert (pooled.runs, pooled.first, pooled.record.id) == (len(runs), records[0].id, records[-1].id)
 
 

@@ -12,6 +12,7 @@ from harness.replay.timing import (
     geometric_mean,
     is_implausible,
     median_interval,
+    median_us,
     quantile,
     samples_needed,
     summarise,
@@ -30,7 +31,7 @@ def witness_of(spans, over=2.6):
 def test_the_numbers_of_a_case():
     spans = [10.0, 10.2, 9.8, 10.1, 9.9]
     timing = summarise(spans, witness_of(spans), 1)
-    assert (timing.median_us, timing.samples, timing.fault) == (10.0, 5, "")
+    assert (timing.median_us, timing.samples, timing.fault) == (pytest.approx(10), 5, "")
     assert timing.mean_us == pytest.approx(10.0)
     assert (timing.p10_us, timing.p90_us) == pytest.approx((9.84, 10.16))
     assert timing.witness_us == pytest.approx(12.6)
@@ -108,3 +109,13 @@ def test_score():
 def test_quantiles():
     assert quantile([1.0, 2.0, 3.0], 0.5) == 2.0
     assert quantile([7.0], 0.9) == 7.0
+
+
+def test_the_median_is_finer_than_the_clocks_tick():
+    """Samples of one tick or the next: where between them the median lies hangs on how many there are of each."""
+    below, above = 165 * TICK_US, 166 * TICK_US
+    few, half, most = (median_us([below] * (100 - n) + [above] * n) for n in (10, 50, 90))
+    assert below < few < half < most < above
+    assert half == pytest.approx((below + above) / 2)
+    assert median_us([below] * 99) == pytest.approx(below)
+    assert median_us([1.0, 10.0]) == 5.5, "no sample is near the median"

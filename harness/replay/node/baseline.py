@@ -11,7 +11,6 @@ import contextlib
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 import torch
@@ -20,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from harness.replay.inputs import Request, draw_inputs
 from harness.replay.reference import Reference, Tensors
+from harness.replay.timing import median_us
 
 SAMPLES = 50
 FLUSH_BYTES = 512 << 20
@@ -90,7 +90,7 @@ def measure_case(reference: Reference, sizes: Mapping[str, int], distribution: s
         try:
             inputs = draw()
             call = eager if name == "eager" else compiled_call(eager, inputs)
-            found[name] = Measured(median(time_call(call, inputs, draw, clock)))
+            found[name] = Measured(median_us(time_call(call, inputs, draw, clock)))
         except Exception as error:  # of torch's own: it says what of the reference it cannot do
             found[name] = Measured(None, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             with contextlib.suppress(RuntimeError):

@@ -29,8 +29,6 @@ from harness.replay.node.sampling import Sampler
 from harness.replay.timing import FIRST_SAMPLES, samples_needed, summarise
 
 SLOTS = 3
-TIMED_SLOTS = 8  # of a timed case: what hangs on addresses averages out within a process, not only over many
-SMALL_BYTES = 64 << 20  # of inputs and outputs; more in so many slots would take too long to rewrite
 STARTS = 2  # a fresh runner is tried once more, for our faults and for clocks that disagree
 
 Tell = Callable[[dict[str, Any]], None]
@@ -56,7 +54,7 @@ class _Session:
     tell: Tell
     runner: RunnerProcess
     starts: int = 1
-    prepared: tuple[str, int] | None = None
+    prepared: str = ""
     info: dict[str, Any] = field(default_factory=dict)
 
     def restart(self) -> None:
@@ -64,7 +62,7 @@ class _Session:
         self.runner.close()
         self.runner = RunnerProcess(self.program, self.folder, self.runner.shared, self.runner.level)
         self.runner.wait_until_started()
-        self.starts, self.prepared = self.starts + 1, None
+        self.starts, self.prepared = self.starts + 1, ""
 
 
 def replay(
@@ -144,21 +142,20 @@ class _Calls:
 
     def __init__(self, session: _Session, case: CaseRequest, layout: CaseLayout) -> None:
         self._session, self._case, self._layout = session, case, layout
-        self._slots = TIMED_SLOTS if case.timed and layout.size <= SMALL_BYTES else SLOTS
         self._seeds: list[int] = []
         self._witness: list[float] = []
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only shuffles slots
 
     def prepare(self) -> None:
-        """Capture the call, and run it once step by step, unless the last case was prepared alike."""
-        session, case, wanted = self._session, self._case, (self._case.shape_id, self._slots)
-        if session.prepared != wanted:
-            session.prepared = None
-            session.info = session.runner.prepare(*wanted, case.timeout_s)
+        """Capture the call, and run it once step by step, unless the last case was of this shape."""
+        session, case = self._session, self._case
+        if session.prepared != case.shape_id:
+            session.prepared = ""
+            session.info = session.runner.prepare(case.shape_id, SLOTS, case.timeout_s)
             request = self._request()
             session.judge.send(session.judge.draw(request), self._layout, session.exchange)
             session.runner.check_steps(self._layout.inputs, case.timeout_s)
-            session.prepared = wanted
+            session.prepared = case.shape_id
         session.runner.take_spans(case.timeout_s)
 
     def check_pair(self) -> CaseReport:
@@ -166,7 +163,7 @@ class _Calls:
         judge, request = self._session.judge, self._request()
         sample = judge.expect(request, judge.draw(request))
         received = []
-        for slot in self._random.sample(range(self._slots), 2):
+        for slot in self._random.sample(range(SLOTS), 2):
             judge.send(sample.inputs, self._layout, self._session.exchange)
             self._call(slot)
             received.append(judge.receive(self._layout, self._session.exchange))
@@ -214,7 +211,7 @@ class _Calls:
         judge, exchange, layout, request = self._session.judge, self._session.exchange, self._layout, self._request()
         inputs = sampler.draw(request)
         judge.send(inputs, layout, exchange)
-        self._witness.append(self._call(self._random.randrange(self._slots), hand_back=False))
+        self._witness.append(self._call(self._random.randrange(SLOTS), hand_back=False))
         key = secrets.randbits(63)
         after = self._session.runner.fingerprint_inputs(key, self._case.timeout_s)
         if sampler.accepts(request, inputs, exchange, after, key):
