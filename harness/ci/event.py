@@ -6,13 +6,13 @@ in it are the author's: a branch's name is used to look it up and for nothing el
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import UsageError
+from harness.strict_json import parse_strict
 
 MAX_EVENT_BYTES = 4 << 20
 
@@ -82,7 +82,7 @@ def load_event(path: Path) -> Any:
             content = file.read(MAX_EVENT_BYTES + 1)
         if len(content) > MAX_EVENT_BYTES:
             raise UsageError(f"the event {path} has more than {MAX_EVENT_BYTES >> 20} MiB")
-        return json.loads(content)
+        return parse_strict(content.decode("utf-8"))
     except OSError as error:
         raise UsageError(f"the event {path} cannot be read: {error.strerror}") from None
     except ValueError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from typing import Any, TypeVar
 import requests
 
 from harness.errors import HarnessError
+from harness.strict_json import parse_strict
 
 API_VERSION = "2022-11-28"
 PER_PAGE = 100
@@ -166,8 +166,8 @@ class GitHub:
             said = content[:300].decode("utf-8", "replace")
             raise GitHubError(f"{method} {path}: {answer.status_code} {said}")
         try:
-            return json.loads(content)
-        except (ValueError, RecursionError):
+            return parse_strict(content.decode("utf-8"))
+        except ValueError:
             raise GitHubError(f"{method} {path}: the answer is not JSON") from None
 
     def _open(

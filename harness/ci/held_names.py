@@ -17,6 +17,7 @@ from harness.ci.people import NOBODY, Held
 from harness.errors import SpecError, StoreError
 from harness.spec.team import MAX_TEAM_FILE_BYTES, TEAM_FILE, parse_team
 from harness.store.codec import decode
+from harness.strict_json import parse_strict
 
 FILE = "teams.json"
 
@@ -47,7 +48,8 @@ def read_held(root: Path, tip: str | None) -> Held:
     if tip is None or not run_git(root, "ls-tree", tip, "--", FILE):
         return NOBODY
     try:
-        return decode(dict[str, tuple[str, ...]], json.loads(run_git(root, "cat-file", "blob", f"{tip}:{FILE}")))
+        content = run_git(root, "cat-file", "blob", f"{tip}:{FILE}").decode("utf-8")
+        return decode(dict[str, tuple[str, ...]], parse_strict(content))
     except (ValueError, StoreError) as error:
         raise StoreError(f"{FILE} of the branch is damaged: {error}") from None
 

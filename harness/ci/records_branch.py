@@ -17,6 +17,7 @@ from harness.ci.git import GitCommits, GitError, credentials, fetch_branch, run_
 from harness.ci.held_names import FILE, encode_held, read_held, renew_held
 from harness.errors import StoreError
 from harness.store import Record, decode_record, encode_record
+from harness.strict_json import parse_strict
 
 BRANCH = "records"
 FOLDER = "records"
@@ -83,7 +84,7 @@ def _read(root: Path, tip: str | None) -> dict[str, Record]:
     records = {}
     for file in commits.head_files(FOLDER):
         try:
-            record = decode_record(json.loads(commits.content(file)))
+            record = decode_record(parse_strict(commits.content(file).decode("utf-8")))
         except (ValueError, StoreError) as error:
             raise StoreError(f"{file.path} of the branch is damaged: {error}") from None
         records[record.id] = record

@@ -24,6 +24,7 @@ from harness.replay.node.problem_document import write_problem_document
 from harness.spec import Problem
 from harness.store import Record, utc_now
 from harness.store.codec import decode, encode
+from harness.strict_json import parse_strict
 from harness.target import Target
 from harness.toolchain import EVALUATOR_VERSION
 
@@ -135,7 +136,7 @@ def load_baselines(root: Path, problem: Problem, target: Target) -> Baselines | 
     if not path.is_file():
         return None
     try:
-        found = decode(Baselines, json.loads(path.read_text(encoding="utf-8")))
+        found = decode(Baselines, parse_strict(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, StoreError) as error:
         raise StoreError(f"{path}: {error}: measure again with `harness baseline {problem.name}`") from None
     current = (problem.version, EVALUATOR_VERSION)

@@ -15,6 +15,7 @@ from harness.artifact import Kernel
 from harness.engine.workspace import disk_error
 from harness.errors import ArtifactError
 from harness.kernel import KernelSource, encode_facts, parse_facts
+from harness.strict_json import parse_strict
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class KernelCache:
     def load(self, source: KernelSource) -> Kernel | None:
         """Return the kernel assembled from `source`, None if there is none."""
         try:
-            facts = json.loads((self.folder / f"{source.key}.json").read_text(encoding="utf-8"))
+            facts = parse_strict((self.folder / f"{source.key}.json").read_text(encoding="utf-8"))
             cubin = (self.folder / f"{source.key}.cubin").read_bytes()
             return Kernel(source, cubin, parse_facts(facts)) if cubin.startswith(b"\x7fELF") else None
         except (OSError, ValueError, ArtifactError):

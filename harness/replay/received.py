@@ -11,7 +11,6 @@ elements of an output were written at all (sampled replays only). Metadata: "str
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -146,8 +145,8 @@ def _parse_form(name: str, entry: Any, strides: Any) -> Form:
     if strides is None:
         return Form(dtype, shape)
     try:
-        parsed = _sizes(json.loads(strides))
-    except (TypeError, ValueError, RecursionError):
+        parsed = _sizes(parse_strict(strides))
+    except (TypeError, ValueError):
         parsed = None
     if parsed is None:
         raise _malformed(f"gives tensor {name} strides that are not a list of integers")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.strict_json import parse_strict
 from harness.trace.failures import REASONS, Failure
 from harness.trace.protocol import Emit, failed_event
 
@@ -80,7 +81,7 @@ def _run(shape: dict[str, Any], work: Callable[[dict[str, Any]], dict[str, Any]]
 def _finish(child: _Child, status: int, usage: resource.struct_rusage) -> dict[str, Any]:
     """Return the child's event, or what its death means. Its CPU time includes that of its own children."""
     try:
-        event = json.loads(child.report.read_text(encoding="utf-8"))
+        event = parse_strict(child.report.read_text(encoding="utf-8"))
         assert event["shape"] == child.shape
     except (OSError, ValueError, AssertionError, KeyError, TypeError):
         event = failed_event(child.shape, Failure(*_death(status)))

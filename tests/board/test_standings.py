@@ -67,6 +67,8 @@ def test_records_survive_files(tmp_path):
         (b"{", "bad.json is not JSON"),
         (b"\xff", "bad.json is not JSON"),
         (b"[" * 100_000, "bad.json is not JSON"),
+        (b'{"id": "a", "id": "b"}', "bad.json is not JSON"),
+        (b'{"score_us": NaN}', "bad.json is not JSON"),
         (b"{}", "bad.json: a stored record is damaged"),
         (b'{"format": 99}', "bad.json: a stored record has format 99"),
         (b'{"format": 1, "id": 5}', "bad.json: the stored document at Record.id should hold str, not int"),

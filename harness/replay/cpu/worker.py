@@ -26,6 +26,7 @@ from harness.plan import Plan, TensorMeta, parse_plan
 from harness.replay.cpu.execute import Execution, Settings, describe
 from harness.replay.cpu.faults import Fault, Unsupported
 from harness.replay.cpu.kernels import Kernel, make_kernels
+from harness.strict_json import parse_strict
 
 _FILE = re.compile(r"[A-Za-z0-9_=.-]{1,200}")
 
@@ -91,8 +92,8 @@ class Worker:
     def _load_plan(self, shape_id: str) -> Plan:
         path = self._artifact / "plans" / f"{_plain_name(shape_id)}.json"
         try:
-            return parse_plan(json.loads(path.read_bytes()))
-        except (OSError, ValueError, RecursionError) as error:
+            return parse_plan(parse_strict(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
             raise ArtifactError(f"the plan of {shape_id} cannot be read: {type(error).__name__}") from None
 
     def _find_kernel(self, source: str, function: str) -> Kernel:
