@@ -35,7 +35,7 @@ _OPTIONS = (
     ),
     click.option(
         "--target",
-        help="The GPU to build for; by default this machine's, or the season's first.",
+        help="The GPU to build for; by default this machine's, the one of the file's header, or the season's first.",
     ),
     click.option(
         "--division", type=click.Choice(["closed", "open"]), help="Whose rules; the season's first division by default."
@@ -89,7 +89,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     season = load_season(workspace.root)
     if problem.name not in season.problems:
         print(f"note: {problem.name} is not in the season, so this is for trying it out: never ranked", file=sys.stderr)
-    target = load_target(options.target) if options.target else _default_target(season)
+    target = load_target(options.target) if options.target else None
     cases = select_cases(load_cases(problem, options.suite), options.cases)
     if options.file is not None:
         submission = load_submission(options.file, options.team or FILE_TEAM)
@@ -105,7 +105,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
         submission=submission,
         problem=problem,
         season=season,
-        target=target,
+        target=target or _default_target(season, submission),
         division=options.division or season.divisions[0],
         cases=cases,
         portable=options.portable,
@@ -115,13 +115,23 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     )
 
 
-def _default_target(season: Season) -> Target:
-    """Return the GPU of this machine if the season ranks it, else the season's first."""
+def _default_target(season: Season, submission: Submission) -> Target:
+    """Return this machine's GPU if the season ranks it, else the one that the file's header names, else the first.
+
+    This machine's comes first: starters have a header, and who has a GPU wants to see a time.
+    """
     from harness.engine.gpu_node import find_season_gpu
     from harness.target import load_target
 
     here = find_season_gpu(season)
-    return here[1] if here is not None else load_target(season.targets[0])
+    gpus = [value for kind, value in submission.headers if kind == "gpu"]
+    # The event adds a provider to some names: B200_Nebius.
+    named = [name for gpu in gpus if (name := gpu.lower().partition("_")[0]) in season.targets]
+    target = here[1] if here is not None else load_target((*named, season.targets[0])[0])
+    if gpus and not named:
+        said = f"the file's header says `gpu {clean(gpus[0])[:40]}`, which the season does not rank"
+        print(f"note: {said}: built for {target.name}", file=sys.stderr)
+    return target
 
 
 def _compare_header(submission: Submission, problem: Problem) -> None:
