@@ -26,12 +26,13 @@ _PROBLEM = re.compile(r"^\.\./([A-Za-z][A-Za-z0-9_-]*)/README\.md$")
 
 
 @lru_cache(maxsize=64)
-def render_markdown(text: str, links: Links) -> Markup:
+def render_markdown(text: str, links: Links, tables: str = "Table") -> Markup:
     """Return a README as HTML, without its title: the page has one.
 
     Args:
         text: CommonMark with tables, and formulas between dollars.
         links: to the pages of other problems.
+        tables: what its tables are called, with their numbers, by a screen reader.
     """
     tokens = _parser().parse(clean(text, lines=True))
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
@@ -39,6 +40,8 @@ def render_markdown(text: str, links: Links) -> Markup:
     for token in tokens:
         _resolve_links(token.children or (), links)
     _mark_empty_headings(tokens)
+    for number, table in enumerate((token for token in tokens if token.type == "table_open"), 1):
+        table.meta["label"] = f"{tables} {number}"
     return Markup(_parser().renderer.render(tokens, _parser().options, {}))  # noqa: S704  it escapes what it renders
 
 
@@ -60,7 +63,9 @@ def _parser() -> MarkdownIt:
     )
     rules["fence"] = rules["code_block"] = _render_code
     rules["image"] = lambda tokens, i, *_: str(escape(tokens[i].content))
-    rules["table_open"] = lambda *_: '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n'
+    rules["table_open"] = lambda tokens, i, *_: (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(tokens[i].meta["label"])}"><table>\n'
+    )
     rules["table_close"] = lambda *_: "</table></div>\n"
     return parser
 

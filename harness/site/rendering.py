@@ -107,7 +107,7 @@ def _read_problem(view: ProblemView, links: Links) -> dict[str, Markup]:
     readme, qualification = split_section(view.text.readme, "Qualification")
     return {
         "readme": render_markdown(readme, links),
-        "qualification": render_markdown(qualification, links),
+        "qualification": render_markdown(qualification, links, "Qualification, table"),
     }
 
 

@@ -15,7 +15,7 @@ from harness.board.standings import Standing
 from harness.board.trend import Trend
 from harness.store.record import Record, Setting
 
-ENTRIES = 50
+ENTRIES = 40
 """Entries, or records, on one page of a board or of a team."""
 
 LATEST = 20

@@ -3,7 +3,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import shutil
 from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import unquote
@@ -211,47 +210,6 @@ def test_the_record_pages_hold_no_source(site):
     """The submission's code stays hidden; only the lines of its own traceback are shown."""
     assert "artifact" in "".join(site.values()).lower()
     assert not any("def custom_kernel" in content for content in site.values())
-
-
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no Chromium on this machine")
-    return playwright.sync_playwright(), chromium
-
-
-@pytest.mark.browser
-def test_pages_fit_a_phone_in_light_and_dark(tmp_path):
-    driver, chromium = browser()
-    long_name, hostile = incorrect("a team with a rather long name, " + "x" * 90), hostile_record()
-    wanted = {record_page(long_name.id), record_page(hostile.id), "index", "boards/chunk_fwd_h-b200-closed"}
-    files = export_site([long_name, hostile, *make_season()], tmp_path, SEASON, generated=NOW)
-    chosen = [file for file in files if file.relative_to(tmp_path).with_suffix("").as_posix() in wanted]
-    chosen = [file for file in chosen if file.suffix == ".html"] + [file for file in files if file.suffix == ".html"][
-        2:6
-    ]
-    assert len(chosen) == 8
-    flags = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    with driver as playwright:
-        chrome = playwright.chromium.launch(
-            executable_path=chromium, args=[*flags.split(), "--disable-component-update", "--disable-sync"]
-        )
-        colours = {}
-        for scheme in ("light", "dark"):
-            page = chrome.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
-            problems, requests = [], []
-            page.on("console", lambda message, problems=problems: problems.append(message.text))
-            page.on("request", lambda request, requests=requests: requests.append(request.url))
-            for file in chosen:
-                page.goto(file.as_uri())
-                assert page.evaluate("document.documentElement.scrollWidth") <= 390, file.name
-            colours[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
-            assert problems == []
-            assert all(url.startswith(("file:", "data:")) for url in requests)
-            page.close()
-        chrome.close()
-    assert colours["light"] != colours["dark"]
 
 
 def test_where_nobody_measured_noise_the_boards_tie_by_an_assumption_and_say_so():
