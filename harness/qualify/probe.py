@@ -13,10 +13,15 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
+
+from harness.dtypes import DTYPE_BYTES
+from harness.replay.poison import same_bits
 
 SEED = 1
 MODULE = "reference.py"
@@ -29,9 +34,12 @@ def main(arguments: list[str]) -> int:
     torch.set_num_threads(1)
     request = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
     try:
-        module: dict[str, Any] = {"__name__": "probed", "__source__": request["source"]}
-        exec(compile(request["source"], MODULE, "exec"), module)  # noqa: S102 - this is what the sandbox is for
-        answer: dict[str, Any] = {"calls": [_call(module, call, request["takes_seed"]) for call in request["calls"]]}
+        module = sys.modules["probed"] = ModuleType("probed")  # dataclasses look their own module up
+        module.__dict__["__source__"] = request["source"]
+        exec(compile(request["source"], MODULE, "exec"), module.__dict__)  # noqa: S102 - what the sandbox is for
+        with torch.no_grad():
+            calls = [_call(module, call, request["takes_seed"]) for call in request["calls"]]
+        answer: dict[str, Any] = {"calls": calls}
     except BaseException as error:  # whatever it raises, SystemExit too, is an answer
         answer = {"error": _told(error, request["source"])}
     replies.write(json.dumps(answer))
@@ -39,40 +47,110 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _call(module: dict[str, Any], call: dict[str, Any], takes_seed: bool) -> dict[str, Any]:
-    torch.manual_seed(SEED)
-    data = module["generate_input"](**call, **({"seed": SEED} if takes_seed else {}))
-    given = list(data) if isinstance(data, (tuple, list)) else [data]
+def _call(module: ModuleType, call: dict[str, Any], takes_seed: bool) -> dict[str, Any]:
+    data = _draw(module, {**call, **({"seed": SEED} if takes_seed else {})})
+    given: list[torch.Tensor] = []
+    layout = _lay_out(data, given, "data", "generate_input")
     copies = [tensor.clone() for tensor in given]
-    result, fault = _refer(module, copies, single=not isinstance(data, (tuple, list)))
-    returned = list(result) if isinstance(result, (tuple, list)) else [result]
+    fault = _try_float64(module, data, given)
+    result = module.ref_kernel(_with_tensors(data, iter(copies)))
+    modified = [number for number, tensors in enumerate(zip(given, copies, strict=True)) if not _alike(*tensors)]
+    outputs = [copies[number] for number in modified] if result is None else _results(result)
     storages = [tensor.untyped_storage().data_ptr() for tensor in copies]
     return {
+        "layout": layout,
         "inputs": [_form(tensor) for tensor in given],
-        "outputs": [_form(tensor) for tensor in returned],
-        "single": not isinstance(data, (tuple, list)),
-        "same": [_index(storages, tensor.untyped_storage().data_ptr()) for tensor in returned],
-        "modified": [i for i, (a, b) in enumerate(zip(given, copies, strict=True)) if not torch.equal(a, b)],
+        "outputs": [_form(tensor) for tensor in outputs],
+        "same": [_index(storages, tensor.untyped_storage().data_ptr()) for tensor in outputs],
+        "modified": modified,
+        "unfilled": [number for number, tensor in enumerate(given) if _is_unfilled(tensor)],
+        "zero": [number for number, tensor in enumerate(given) if tensor.numel() and not tensor.double().any()],
+        "in_place": result is None,
         "float64_fault": fault,
     }
 
 
-def _refer(module: dict[str, Any], given: list[torch.Tensor], *, single: bool) -> tuple[Any, str]:
-    """Call the reference as it is meant, and once in float64 to see whether it can be."""
-    fault = ""
+def _draw(module: ModuleType, arguments: dict[str, Any]) -> Any:
+    """Call the generator, with memory that it does not fill made recognisable."""
+    torch.manual_seed(SEED)
+    torch.use_deterministic_algorithms(True, warn_only=True)  # fills new memory: `_is_unfilled` says with what
     try:
-        wide = [tensor.double() if tensor.is_floating_point() else tensor.clone() for tensor in given]
-        result = module["ref_kernel"](wide[0] if single else tuple(wide))
-        outputs = list(result) if isinstance(result, (tuple, list)) else [result]
-        narrow = [str(t.dtype)[6:] for t in outputs if t.is_floating_point() and t.dtype != torch.float64]
-        fault = f"it returns {narrow[0]} from float64 inputs" if narrow else ""
+        return module.generate_input(**arguments)
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def _is_unfilled(tensor: torch.Tensor) -> bool:
+    if not tensor.numel() or tensor.dtype == torch.bool:
+        return False
+    floating = tensor.is_floating_point()
+    return bool((tensor.double().isnan() if floating else tensor == torch.iinfo(tensor.dtype).max).all())
+
+
+def _lay_out(data: Any, tensors: list[torch.Tensor], where: str, function: str) -> list[Any]:
+    """Collect the tensors of what a function returned, and say how they are packed.
+
+    Raises:
+        TypeError: there is something else in it.
+    """
+    if isinstance(data, torch.Tensor):
+        dtype = str(data.dtype)[6:]
+        if dtype not in DTYPE_BYTES:
+            raise TypeError(f"{function} returns {where} as {dtype}; ours may be {', '.join(DTYPE_BYTES)}")
+        tensors.append(data.detach())
+        return ["tensor", len(tensors) - 1]
+    if data is None or type(data) in (int, float, bool, str):
+        return ["value", data]
+    if type(data) not in (tuple, list, dict):
+        told = "only tensors, numbers, text, and tuples, lists and dicts of them come along"
+        raise TypeError(f"{function} returns a {type(data).__name__} as {where}: {told}")
+    items = list(data.items() if isinstance(data, dict) else enumerate(data))
+    if any(type(key) not in (int, str) for key, _ in items):
+        raise TypeError(f"{function} returns a dict as {where} whose keys are neither text nor whole numbers")
+    return [type(data).__name__, [[k, _lay_out(item, tensors, f"{where}[{k!r}]", function)] for k, item in items]]
+
+
+def _results(result: Any) -> list[torch.Tensor]:
+    """The tensors that the reference returned.
+
+    Raises:
+        TypeError: it returned something else.
+    """
+    found = list(result) if isinstance(result, (tuple, list)) else [result]
+    others = [type(item).__name__ for item in found if not isinstance(item, torch.Tensor)]
+    if others:
+        raise TypeError(f"ref_kernel returns a {others[0]} as its result: only tensors may be")
+    return found
+
+
+def _with_tensors(data: Any, tensors: Iterator[torch.Tensor]) -> Any:
+    """The same data with other tensors in their places."""
+    if isinstance(data, torch.Tensor):
+        return next(tensors)
+    if isinstance(data, dict):
+        return {key: _with_tensors(item, tensors) for key, item in data.items()}
+    return type(data)(_with_tensors(item, tensors) for item in data) if isinstance(data, (tuple, list)) else data
+
+
+def _try_float64(module: ModuleType, data: Any, given: list[torch.Tensor]) -> str:
+    """Call the reference in float64, and say why it does not compute so; nothing if it does."""
+    wide = (t.to(torch.float64, copy=True) if t.is_floating_point() else t.clone() for t in given)
+    try:
+        result = module.ref_kernel(_with_tensors(data, wide))
     except Exception as error:
-        fault = _told(error, module["__source__"])
-    return module["ref_kernel"](given[0] if single else tuple(given)), fault
+        return _told(error, module.__dict__["__source__"])
+    outputs = list(result) if isinstance(result, (tuple, list)) else [result]
+    tensors = [tensor for tensor in outputs if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()]
+    narrow = [str(tensor.dtype)[6:] for tensor in tensors if tensor.dtype != torch.float64]
+    return f"it returns {narrow[0]} from float64 inputs" if narrow else ""
+
+
+def _alike(left: torch.Tensor, right: torch.Tensor) -> bool:
+    return bool(same_bits(left, right).all())
 
 
 def _form(tensor: torch.Tensor) -> list[Any]:
-    return [list(tensor.shape), str(tensor.dtype)[6:]]
+    return [list(tensor.shape), str(tensor.dtype)[6:], tensor.is_contiguous()]
 
 
 def _index(storages: list[int], storage: int) -> int:

@@ -11,6 +11,7 @@ from harness.authoring.check import check_folder
 from harness.authoring.event.bring import import_problem
 from harness.authoring.event.carry import carry_python
 from harness.authoring.event.folder import read_event_folder
+from harness.authoring.event.layout import Constant, Packed, Slot, flat, pack
 from harness.authoring.event.seen import Form, Seen, probe
 from harness.authoring.event.sizes import fit_size
 from harness.authoring.event.tensors import find_interface
@@ -24,6 +25,10 @@ from harness.spec import load_problem
 from .conftest import TEMPLATE
 
 EVENTS = Path(__file__).parent / "events"
+
+
+def slow(folder):
+    return pytest.param(folder, marks=pytest.mark.slow)
 
 
 @pytest.fixture
@@ -141,7 +146,9 @@ def test_it_computes_what_the_event_does(root, bring):
     assert (root / "submissions" / "starter" / "brought" / "submission.py").is_file()
 
 
-@pytest.mark.parametrize("folder", ["scaled_rows_py", "group_scale_py"])
+@pytest.mark.parametrize(
+    "folder", ["scaled_rows_py", "group_scale_py", "experts_py", slow("tally_py"), slow("added_py")]
+)
 def test_all_that_check_problem_asks_for_is_to_read_it_and_the_mutants(root, bring, folder):
     bring(folder)
     found = check_folder(root, root / "problems" / "brought", examine)
@@ -152,6 +159,58 @@ def test_all_that_check_problem_asks_for_is_to_read_it_and_the_mutants(root, bri
     read_it(root)
     found = check_folder(root, root / "problems" / "brought", examine)
     assert [Path(f.file).name for f in found if f.level == "error"] == ["mutants.py"]
+
+
+def test_data_of_dicts_lists_and_plain_values_comes_along(root, bring):
+    """Also: all names of a file imported, one imported as a whole, a dataclass, an output without axes."""
+    imported = bring("experts_py")
+    problem = read_it(root)
+    assert [(t.name, t.shape) for t in (*problem.inputs, *problem.outputs)] == [
+        ("x", ("rows", "hidden")), ("up_weight", ("hidden", "inner")), ("down_0", ("inner", "hidden")),
+        ("output_0", ("rows", "hidden/2")), ("output_1", ()),
+    ]  # fmt: skip
+    shape = (("rows", 3), ("hidden", 32), ("inner", 40))
+    sample = make_sample(load_reference(problem), Request(shape, "event", seed=5))
+    x, up, down = (tensor.double() for tensor in sample.inputs)
+    inner = (x @ up).relu() * 0.5
+    assert sample.expected[0].allclose((inner @ down)[:, :16])
+    assert sample.expected[1].allclose(inner.sum())
+    assert {message for _, _, level, message in told(imported) if level == "to write"} >= {
+        "x does not lie in memory in order of its axes; ours does: transpose it if that matters",
+        "the data is not a tuple of these tensors; ours is (x, up_weight, down_0): submissions have to unpack that",
+    }
+
+
+@pytest.mark.slow
+def test_memory_that_nobody_fills_is_a_buffer_or_left_out(root, bring):
+    imported = bring("tally_py")
+    problem = read_it(root)
+    assert [(t.name, t.buffer) for t in problem.inputs] == [("data", False), ("counts", True)]
+    assert [(t.name, t.shape, t.dtype) for t in problem.outputs] == [("counts", (256,), "int64")]
+    sample = make_sample(load_reference(problem), Request((("size", 1000), ("crowd", 200)), "event", seed=5))
+    assert sample.expected[0].equal(sample.inputs[0].bincount(minlength=256).double())
+    assert sample.expected[0][42] > 700
+    assert {found.message for found in imported.findings} >= {
+        "spare is never filled, read or returned: it was left out",
+        "tests.2: crowd is 0, and an axis is 1 or more",
+    }
+
+
+@pytest.mark.slow
+def test_a_reference_that_returns_nothing_is_asked_for_what_it_changed(root, bring):
+    imported = bring("added_py")
+    problem = read_it(root)
+    assert [(t.name, t.buffer) for t in problem.inputs] == [("x", False), ("y", False), ("negative", True)]
+    assert [t.name for t in problem.outputs] == ["output_0", "negative"]
+    sample = make_sample(load_reference(problem), Request((("rows", 3), ("columns", 9)), "event", seed=5))
+    x, y, _ = sample.inputs
+    total = x.double() + y.double()
+    assert sample.expected[0].equal(total)
+    assert sample.expected[1].equal((total < 0).sum(1).double())
+    assert {found.message for found in imported.findings} >= {
+        "ref_kernel changes its input x: ours may not, and works on a copy",
+        "negative comes filled with zeros; ours is a buffer full of poison: a kernel writes all of it",
+    }
 
 
 SPY = """
@@ -189,12 +248,20 @@ def test_foreign_code_runs_in_the_sandbox_alone(root, events, tmp_path, monkeypa
         ({"reference": ("return x, factor", "raise SystemExit(3)")},
          "running it in the sandbox failed: SystemExit: 3 in `raise SystemExit(3)`"),
         ({"reference": ("return x, factor", "import os; os._exit(3)")}, "running it in the sandbox ended with code 3"),
+        ({"reference": ("return x, factor", "return x, torch.device('cpu')")},
+         "TypeError: generate_input returns a device as data[1]: only tensors, numbers, text, and tuples, lists and"),
+        ({"reference": ("return x, factor", "return x.to(torch.complex64), factor")},
+         "TypeError: generate_input returns data[0] as complex64; ours may be float64, float32,"),
+        ({"reference": ("return x * factor[:, None]", "return {'y': x}")},
+         "TypeError: ref_kernel returns a dict as its result: only tensors may be"),
         ({"reference": ("def generate_input", "def draw_input")}, "reference.py: defines no function generate_input()"),
         ({"reference": ("def ref_kernel(", "def ref_kernel)(")}, "not valid Python at line 14"),
         ({"reference": ("SPREAD\n", "reference()\n\n\ndef reference():\n    return 1\n")},
          "a name that reference.py gives to a function of ours: rename it there first"),
         ({"task": ("files:", "sources:")}, "task.yml: has no list `files`"),
         ({"task": ('lang: "py"', 'lang: "cu"')}, "task.yml: lang: cu: only problems in Python can be brought in"),
+        ({"task": ("tests:", "tests: [{\"rows\": 0, \"columns\": 64}]\nothers:")},
+         "no test is left: an axis is a whole number of 1 or more in each"),
         ({"task": ('"rows": 3, "columns": 64', '"rows": 3.5, "columns": "x"')},
          "no argument of generate_input is a whole number in every test, so there is no axis"),
     ],
@@ -214,12 +281,32 @@ def test_a_machine_without_a_sandbox_runs_nothing(root, events, monkeypatch):
         bring_into(root, events / "scaled_rows_py")
 
 
+def call_of(**changed):
+    """What the sandbox says of a call with one input, which is returned; something of it changed."""
+    form = [[[1], "float32", True]]
+    call = {"layout": ["tensor", 0], "inputs": form, "outputs": form, "same": [0], "modified": [], "unfilled": []}
+    call |= {"zero": [], "in_place": False, "float64_fault": ""}
+    return json.dumps({"calls": [call | changed]})
+
+
+def nested(depth):
+    return ["list", [[0, nested(depth - 1)]]] if depth else ["tensor", 0]
+
+
+def test_what_the_sandbox_says_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.authoring.event.seen.run_sandboxed", lambda *asked: call_of(layout=nested(3)))
+    (found,) = probe("", [{"rows": 1}], takes_seed=True, scratch=tmp_path)
+    assert (found.inputs, found.same) == ((Form((1,), "float32"),), (0,))
+
+
 @pytest.mark.parametrize(
     "answer",
     [
         "", "[]", "{}", '{"calls": [{}]}', '{"calls": []}', "x", '{"error": 1, "calls": 1}',
-        '{"calls": [{"inputs": [[[1], "float31"]], "outputs": [], "same": [], "modified": [], "single": 1}]}',
-        '{"calls": [{"inputs": [[[1e400], "float32"]], "outputs": [], "same": [], "modified": [], "single": 1}]}',
+        call_of(inputs=[[[1], "float31", True]]), call_of(inputs=[[[1e400], "float32", True]]),
+        call_of(layout=["tensor", 1]), call_of(layout=["set", []]), call_of(layout=["value", 1e400]),
+        call_of(layout=nested(40)), call_of(unfilled=[7]), call_of(same=[]), call_of(modified=9), call_of(outputs=[]),
+        call_of(inputs=[[[1], "float32", True]] * 65),
     ],
 )  # fmt: skip
 def test_what_the_sandbox_says_is_not_believed(tmp_path, monkeypatch, answer):
@@ -229,13 +316,14 @@ def test_what_the_sandbox_says_is_not_believed(tmp_path, monkeypatch, answer):
 
 
 def test_packages_and_names_that_stay_behind_are_told(events):
-    numpy = ("SPREAD\n", "SPREAD * np.pi\n    torch.cuda.current_device(), draw\n")
-    change(events, "scaled_rows_py", reference=numpy)
-    change(events, "scaled_rows_py", reference=("import torch\n", "import numpy as np\nimport torch\n"))
+    used = ("SPREAD\n", "SPREAD * np.pi * jax.e\n    torch.cuda.current_device(), draw\n")
+    change(events, "scaled_rows_py", reference=used)
+    change(events, "scaled_rows_py", reference=("import torch\n", "import numpy as np, jax\nimport torch\n"))
     change(events, "scaled_rows_py", reference=("SPREAD, comp", "SPREAD, seeded as draw, comp"))
     found = {(f.line, f.message) for f in carry_python(read_event_folder(events / "scaled_rows_py")).findings}
     assert found >= {
-        (1, "imports numpy, which is neither torch, the standard library nor one of its files: write it anew"),
+        (1, "imports jax, which is neither torch, the standard library nor one of its files: write it anew"),
+        (1, "imports numpy, which a GPU machine that only replays may lack: write it with torch"),
         (12, "torch.cuda.current_device needs a GPU: write it anew"),
         (4, "imports seeded as draw: write seeded where it is used"),
     }
@@ -270,14 +358,15 @@ def test_a_submission_that_is_a_link_or_large_is_not_read(events, tmp_path):
         read_event_folder(path.parent)
 
 
-def seen(inputs, outputs, same=None, modified=()):
+def seen(inputs, outputs, same=None, **facts):
     forms = [tuple(Form(sizes, "float32") for sizes in side) for side in (inputs, outputs)]
-    return Seen(*forms, single=False, same=same or (-1,) * len(outputs), modified=modified, float64_fault="")
+    return Seen(flat(len(inputs)), *forms, same=same or (-1,) * len(outputs), **facts)
 
 
 def test_what_tests_leave_open_is_told():
     shapes = [{"A": 4, "B": 4}, {"A": 6, "B": 6}]
-    calls = [seen([(4, 4), (4,)], [(11,), (4,)], (-1, 1), (0,)), seen([(6, 6), (6,)], [(40,), (6,)], (-1, 1), (0,))]
+    facts = {"same": (-1, 1), "modified": (0,), "unfilled": (1,)}
+    calls = [seen([(4, 4), (4,)], [(11,), (4,)], **facts), seen([(6, 6), (6,)], [(40,), (6,)], **facts)]
     found = find_interface(calls, shapes, ("x", "y"), ())
     assert [tensor.shape for tensor in found.outputs] == [("FIXME",), ("A",)]
     assert found.outputs[0].doubts == ("size 0 of output_0 follows from the axes in no simple way: write it for FIXME",)
@@ -286,15 +375,50 @@ def test_what_tests_leave_open_is_told():
     assert [tensor.buffer for tensor in found.inputs] == [False, True]
 
 
+def test_an_input_that_is_written_and_holds_something_is_no_buffer():
+    call = seen([(4,), (4,)], [(4,)], same=(0,), modified=(0,))
+    found = find_interface([call], [{"A": 4}], ("x", "y"), ("x",))
+    assert [tensor.buffer for tensor in found.inputs] == [False, False]
+    assert [tensor.name for tensor in found.outputs] == ["output"]
+    assert found.doubts == (
+        "ref_kernel changes its input x: ours may not, and works on a copy",
+        "ref_kernel returns its input x as output 0",
+    )
+
+
+def packed(depth, blocks):
+    """A tensor, and a config of plain values."""
+    config = {"depth": depth, "blocks": blocks, "scale": 0.5, "name": None, "causal": True}
+    items = tuple(map(Constant, config.values()))
+    return Packed("tuple", (0, 1), (Slot(0), Packed("dict", tuple(config), items)))
+
+
+def test_plain_values_in_the_data_become_arithmetic_over_axes():
+    shapes = [{"A": 4, "B": 100}, {"A": 6, "B": 256}]
+    text, doubts = pack([packed(8, 4), packed(12, 8)], ["x"], shapes)
+    assert text == (
+        "(x, {'depth': 2 * shape['A'], 'blocks': (shape['B'] + 31) // 32, 'scale': 0.5, 'name': None, 'causal': True})"
+    )
+    assert doubts == ()
+    text, doubts = pack([packed(8, 3), packed(12, 41)], ["x"], shapes)
+    assert "'blocks': FIXME" in text
+    assert doubts == ("data[1]['blocks'] follows from the axes in no simple way: write it for FIXME",)
+    with pytest.raises(
+        UsageError, match=r"data\[1\] of generate_input has another form in some tests, and ours has one"
+    ):
+        pack([packed(8, 4), flat(2)], ["x", "y"], shapes)
+
+
 @pytest.mark.parametrize(
     ("seen", "expression", "others"),
     [
         ([4, 6], "A", ("C",)), ([2, 3], "A/2", ()), ([8, 12], "2*A", ()), ([12, 30], "A*B", ()), ([7, 7], 7, ()),
         ([6, 10], "2*B", ()), ([5, 7], "A+1", ()), ([48, 180], "A*A*B", ()), ([101, 7], None, ()),
+        ([1, 1], 1, ()), ([3, 9], "(D+31)//32", ()),
     ],
 )  # fmt: skip
 def test_sizes_become_the_simplest_arithmetic_that_fits(seen, expression, others):
-    size = fit_size(seen, [{"A": 4, "B": 3, "C": 4}, {"A": 6, "B": 5, "C": 6}])
+    size = fit_size(seen, [{"A": 4, "B": 3, "C": 4, "D": 70}, {"A": 6, "B": 5, "C": 6, "D": 258}])
     assert (size.expression, size.others) == (expression, others)
 
 

@@ -7,7 +7,6 @@ read it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +16,13 @@ from harness.authoring.event.carry import Carried, carry_python
 from harness.authoring.event.folder import TO_WRITE, EventFolder, place, read_event_folder
 from harness.authoring.event.seen import Seen, probe, run_sandboxed
 from harness.authoring.event.shapes import find_shapes
-from harness.authoring.event.tensors import UNKNOWN, Interface, find_interface
+from harness.authoring.event.sizes import UNKNOWN
+from harness.authoring.event.tensors import find_interface
 from harness.authoring.event.write import Brought, write_files, write_reference
 from harness.authoring.finding import Finding
 from harness.authoring.scaffold import STARTER, check_new_name, problem_folder, starter_folder, write_folder
 from harness.errors import UsageError
+from harness.strict_json import parse_strict
 from harness.text import clean
 
 
@@ -69,6 +70,7 @@ def import_problem(root: Path, path: Path, name: str, scratch: Path) -> Imported
         shapes.constants,
         shapes.tests,
         shapes.benchmarks,
+        shapes.probed,
         in_float64=not fault,
     )
     files = write_files(brought)
@@ -76,7 +78,7 @@ def import_problem(root: Path, path: Path, name: str, scratch: Path) -> Imported
     written = write_folder(problem_folder(root, name), files)
     if event.starter:
         written += write_folder(starter_folder(root, name), {STARTER: event.starter})
-    told = _to_write(event, carried, interface, fault, tried)
+    told = _to_write(event, brought, fault, tried)
     return Imported(written, (*event.findings, *shapes.findings, *carried.findings, *told))
 
 
@@ -95,27 +97,24 @@ def _try(brought: Brought, files: Mapping[str, str], scratch: Path) -> tuple[str
     folder.mkdir()
     (folder / "task.yml").write_text(files["task.yml"], encoding="utf-8")
     (folder / "reference.py").write_text(write_reference(brought, guarded=False), encoding="utf-8")
-    if any(
-        tensor.doubts and UNKNOWN in tensor.shape for tensor in (*brought.interface.inputs, *brought.interface.outputs)
-    ):
+    if UNKNOWN in brought.packed or any(UNKNOWN in tensor.shape for tensor in brought.interface.tensors):
         return ()
     try:
-        answer = json.loads(run_sandboxed("harness.qualify.examine", brought.name, scratch).splitlines()[-1])
+        answer = parse_strict(run_sandboxed("harness.qualify.examine", brought.name, scratch).splitlines()[-1])
         faults = answer["faults"] if "faults" in answer else [answer["error"]["message"]]
         return tuple(clean(str(fault)[:500].rpartition("reference.py: ")[2]) for fault in faults[:20])
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+    except (ValueError, KeyError, TypeError, IndexError):
         return ("what it said in the sandbox could not be read",)
 
 
-def _to_write(
-    event: EventFolder, carried: Carried, interface: Interface, fault: str, tried: Sequence[str]
-) -> Iterator[Finding]:
+def _to_write(event: EventFolder, brought: Brought, fault: str, tried: Sequence[str]) -> Iterator[Finding]:
     def tell(message: str) -> Finding:
         return place(event, "reference", message, None, TO_WRITE)
 
-    for tensor in interface.tensors:
+    carried = brought.carried
+    for tensor in brought.interface.tensors:
         yield from map(tell, tensor.doubts)
-    yield from map(tell, interface.doubts)
+    yield from map(tell, (*brought.interface.doubts, *brought.doubts))
     if fault:
         yield tell(f"ref_kernel does not compute in float64: {fault}. Ours must; so far it computes as the event does")
     if carried.tolerance.rtol is None or carried.tolerance.atol is None:

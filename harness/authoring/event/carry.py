@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from harness.authoring.event.folder import LOST, TO_WRITE, EventFolder, place
+from harness.authoring.event.names import name_data, name_results
 from harness.authoring.finding import Finding
 from harness.errors import UsageError
 
@@ -46,7 +47,7 @@ class Carried:
         source: its definitions, in an order in which they can stand.
         parameters: those of generate_input, without the seed.
         takes_seed: whether it has one.
-        inputs, outputs: names of tensors, as far as the code names them; empty where it does not.
+        inputs, outputs: what the code calls the items of the data and of the result; empty where it does not.
         tolerance: check_implementation's.
         names_device: whether the reference itself names a device.
         findings: what was left behind, or has to be looked at.
@@ -114,8 +115,8 @@ def carry_python(folder: EventFolder) -> Carried:
         source,
         tuple(name for name in parameters if name != "seed"),
         "seed" in parameters,
-        _returned(functions["generate_input"]) or _unpacked(functions["ref_kernel"]),
-        _returned(functions["ref_kernel"]),
+        name_data(functions["generate_input"], functions["ref_kernel"]),
+        name_results(functions["ref_kernel"]),
         _tolerance(trees["reference"]),
         any(_is_device(node) for node in ast.walk(functions["ref_kernel"])),
         tuple(sorted(reading.findings, key=lambda found: (found.file, found.line or 0))),
@@ -133,9 +134,12 @@ def _parse(folder: EventFolder, name: str, text: str) -> ast.Module:
 def _take(reading: _Reading, module: str, name: str) -> None:
     """Take the statement that binds a name in a module, and want what it uses."""
     node = next((n for n in reading.trees[module].body if name in _binds(n)), None)
-    if node is None or name in TYPES:
-        return  # a builtin, a local, or a name of types alone
-    if isinstance(node, ast.ImportFrom) and node.module in reading.trees:
+    if name in TYPES:
+        return  # a name of types alone
+    if node is None:  # a builtin or a local, unless it comes with all names of a module
+        stars = (n for n in reading.trees[module].body if isinstance(n, ast.ImportFrom) and n.names[0].name == "*")
+        reading.wanted += [(str(n.module), name) for n in stars if n.module in reading.trees]
+    elif isinstance(node, ast.ImportFrom) and node.module in reading.trees:
         original = next(alias.name for alias in node.names if name == (alias.asname or alias.name))
         if original != name:
             reading.tell(module, node.lineno, f"imports {original} as {name}: write {original} where it is used")
@@ -149,6 +153,7 @@ def _take(reading: _Reading, module: str, name: str) -> None:
         reading.taken[module, node.lineno] = _Definition(module, node)
         _look_at(reading, module, node)
         reading.wanted += [(module, n.id) for n in ast.walk(node) if isinstance(n, ast.Name)]
+        reading.wanted += [found for n in ast.walk(node) if (found := _of_module(reading, module, n)) is not None]
     else:
         reading.tell(module, node.lineno, f"{name} is bound by a statement that is no definition: write it anew")
 
@@ -162,16 +167,31 @@ def _binds(node: ast.stmt) -> set[str]:
 
 
 def _take_import(reading: _Reading, module: str, node: ast.Import | ast.ImportFrom, name: str) -> None:
-    """Keep an import of torch or the standard library; others cannot come along."""
+    """Keep an import of torch, NumPy or the standard library; others cannot come along."""
     alias = next(a for a in node.names if name == (a.asname or a.name).split(".")[0])
     origin = alias.name if isinstance(node, ast.Import) else str(node.module)
-    if origin.split(".")[0] != "torch" and origin.split(".")[0] not in sys.stdlib_module_names:
+    package = origin.split(".")[0]
+    if origin in reading.trees:
+        return  # its names are written without it
+    if package == "numpy":
+        told = "imports numpy, which a GPU machine that only replays may lack: write it with torch"
+        reading.tell(module, node.lineno, told, TO_WRITE)
+    elif package != "torch" and package not in sys.stdlib_module_names:
         told = f"imports {origin}, which is neither torch, the standard library nor one of its files: write it anew"
         reading.tell(module, node.lineno, told)
         return
     renamed = f" as {alias.asname}" if alias.asname else ""
     text = f"import {alias.name}{renamed}"
     reading.imports[text if isinstance(node, ast.Import) else f"from {origin} {text}"] = None
+
+
+def _of_module(reading: _Reading, module: str, node: ast.AST) -> tuple[str, str] | None:
+    """The module and the name that `utils.name` stands for, where one of the folder's files is imported as a whole."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return None
+    imports = (alias for n in reading.trees[module].body if isinstance(n, ast.Import) for alias in n.names)
+    found = next((a.name for a in imports if (a.asname or a.name) == node.value.id and a.name in reading.trees), None)
+    return (found, node.attr) if found else None
 
 
 def _look_at(reading: _Reading, module: str, definition: ast.stmt) -> None:
@@ -215,46 +235,32 @@ def _text(reading: _Reading, definition: _Definition) -> str:
     lines = reading.folder.modules[definition.module].splitlines()
     decorators = node.decorator_list if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else []
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-    changed = [n for n in ast.walk(node) if isinstance(n, (ast.expr, ast.Expr)) and (_is_device(n) or _is_order(n))]
+    changed = [
+        n
+        for n in ast.walk(node)
+        if isinstance(n, (ast.expr, ast.Expr))
+        and (_is_device(n) or _is_order(n) or _of_module(reading, definition.module, n))
+    ]
     for found in sorted(changed, key=lambda n: (n.lineno, n.col_offset), reverse=True):
         _replace(lines, found)
     return "\n".join(lines[first - 1 : node.end_lineno])
 
 
 def _replace(lines: list[str], node: ast.expr | ast.Expr) -> None:
-    """Put the CPU in the place of a device, and nothing in the place of an order to the GPU."""
+    """Put the CPU in the place of a device, a name for a module's, and nothing in the place of an order to the GPU."""
     number = (node.end_lineno or node.lineno) - 1
     line = lines[number].encode()
     if isinstance(node, ast.Expr):
         lines[node.lineno - 1 : number + 1] = [" " * node.col_offset + "pass", *[""] * (number + 1 - node.lineno)]
         return
-    if isinstance(node, ast.Constant):
+    if isinstance(node, ast.Attribute):
+        line = line[: node.col_offset] + node.attr.encode() + line[node.end_col_offset :]
+    elif isinstance(node, ast.Constant):
         line = line[: node.col_offset] + b'"cpu"' + line[node.end_col_offset :]
     else:
         head = line[: node.end_col_offset]
         line = re.sub(rb"\.cuda\(([^()]*)\)$", b".cpu()", head) + line[node.end_col_offset or 0 :]
     lines[number] = line.decode()
-
-
-def _returned(function: ast.FunctionDef) -> tuple[str, ...]:
-    """The names in a function's last return, where all of it is names."""
-    returns = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
-    return _names(returns[-1]) if returns else ()
-
-
-def _unpacked(function: ast.FunctionDef) -> tuple[str, ...]:
-    """The names that `a, b = data` gives to a function's only argument."""
-    data = function.args.args[0].arg if function.args.args else ""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id == data:
-            return _names(node.targets[0])
-    return ()
-
-
-def _names(node: ast.expr) -> tuple[str, ...]:
-    parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
-    names = [part.id for part in parts if isinstance(part, ast.Name)]
-    return tuple(names) if len(names) == len(parts) == len(set(names)) else ()
 
 
 def _tolerance(tree: ast.Module) -> Tolerance:

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.authoring.event.layout import Layout, parse_layout, slots
 from harness.dtypes import DTYPE_BYTES
 from harness.errors import UsageError
 from harness.sandbox import Exit, Level, Limits, best_level, python_mounts, run, visible_scratch
+from harness.strict_json import parse_strict
 from harness.text import clean
 
 REQUEST = "request.json"
@@ -25,10 +27,15 @@ MAX_TENSORS, MAX_AXES = 64, 16
 
 @dataclass(frozen=True)
 class Form:
-    """A tensor's sizes and dtype."""
+    """A tensor's sizes and dtype, and whether it lies in memory in order."""
 
     sizes: tuple[int, ...]
     dtype: str
+    contiguous: bool = True
+
+    def fits(self, other: Form) -> bool:
+        """Whether one of these can hold what the other does."""
+        return (self.sizes, self.dtype) == (other.sizes, other.dtype)
 
 
 @dataclass(frozen=True)
@@ -36,19 +43,25 @@ class Seen:
     """What one call showed.
 
     Attributes:
-        inputs, outputs: forms of what generate_input and ref_kernel returned.
-        single: whether the data is one tensor instead of a tuple.
+        layout: how generate_input packs its tensors.
+        inputs, outputs: forms of the tensors that generate_input and ref_kernel returned.
         same: for each output the input whose memory it is, -1 for none.
         modified: the inputs that ref_kernel changed.
+        unfilled: the inputs that generate_input makes and leaves as they are.
+        zero: the inputs that it fills with zeros.
+        in_place: whether ref_kernel returns nothing, so that what it changed is its result.
         float64_fault: why it cannot be computed in float64 as it is; empty if it can.
     """
 
+    layout: Layout
     inputs: tuple[Form, ...]
     outputs: tuple[Form, ...]
-    single: bool
-    same: tuple[int, ...]
-    modified: tuple[int, ...]
-    float64_fault: str
+    same: tuple[int, ...] = ()
+    modified: tuple[int, ...] = ()
+    unfilled: tuple[int, ...] = ()
+    zero: tuple[int, ...] = ()
+    in_place: bool = False
+    float64_fault: str = ""
 
 
 def probe(source: str, calls: Sequence[Mapping[str, Any]], *, takes_seed: bool, scratch: Path) -> tuple[Seen, ...]:
@@ -60,11 +73,11 @@ def probe(source: str, calls: Sequence[Mapping[str, Any]], *, takes_seed: bool, 
     (scratch / REQUEST).write_text(json.dumps({"source": source, "takes_seed": takes_seed, "calls": list(calls)}))
     output = run_sandboxed("harness.qualify.probe", REQUEST, scratch)
     try:
-        answer = json.loads(output)
+        answer = parse_strict(output)
         if "error" in answer:
             raise UsageError(f"running it in the sandbox failed: {clean(str(answer['error'])[:1000], lines=True)}")
         seen = tuple(_parse(call) for call in answer["calls"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError("what it said in the sandbox is not of the form that was asked for") from None
     if len(seen) != len(calls):
         raise UsageError("it answered fewer calls than were made")
@@ -96,19 +109,32 @@ def _how(end: Exit) -> str:
 
 
 def _parse(call: Any) -> Seen:
-    inputs, outputs = (tuple(_form(item) for item in call[key][:MAX_TENSORS]) for key in ("inputs", "outputs"))
-    same = tuple(_number(item, len(inputs)) for item in call["same"][:MAX_TENSORS])
-    if not inputs or not outputs or len(same) != len(outputs):
+    inputs, outputs = (tuple(map(_form, _list(call, key))) for key in ("inputs", "outputs"))
+    layout = parse_layout(call["layout"])
+    if [slot.number for slot, _, _ in slots(layout)] != list(range(len(inputs))) or not outputs:
         raise ValueError
-    modified = tuple(_number(item, len(inputs)) for item in call["modified"][:MAX_TENSORS])
-    return Seen(inputs, outputs, bool(call["single"]), same, modified, clean(str(call["float64_fault"])[:500]))
+    numbers = {
+        key: tuple(_number(item, len(inputs)) for item in _list(call, key))
+        for key in ("same", "modified", "unfilled", "zero")
+    }
+    if len(numbers["same"]) != len(outputs):
+        raise ValueError
+    fault = clean(str(call["float64_fault"])[:500])
+    return Seen(layout, inputs, outputs, in_place=bool(call["in_place"]), float64_fault=fault, **numbers)
+
+
+def _list(call: Any, key: str) -> list[Any]:
+    found = call[key]
+    if not isinstance(found, list) or len(found) > MAX_TENSORS:
+        raise ValueError
+    return found
 
 
 def _form(item: Any) -> Form:
-    sizes, dtype = item
+    sizes, dtype, contiguous = item
     if dtype not in DTYPE_BYTES or len(sizes) > MAX_AXES:
         raise ValueError
-    return Form(tuple(_number(size, 1 << 40) for size in sizes), str(dtype))
+    return Form(tuple(_number(size, 1 << 40) for size in sizes), str(dtype), bool(contiguous))
 
 
 def _number(value: Any, below: int) -> int:

@@ -61,6 +61,8 @@ def find_shapes(event: EventFolder, parameters: Sequence[str]) -> Shapes:
     constants = {name: event.tests[0][name] for name in others}
     findings = [_tell_constant(event, name, entries) for name in others]
     lists = {role: _shapes(event, role, axes, constants, findings) for role in ("tests", "benchmarks")}
+    if not lists["tests"]:
+        raise UsageError(f"{task}: no test is left: an axis is a whole number of 1 or more in each")
     if not lists["benchmarks"]:
         told = "benchmarks: there are none: the tests stand in for them"
         findings.append(place_in_task(event, told, TO_WRITE))
@@ -74,6 +76,9 @@ def _shapes(
     for number, entry in enumerate(event.tests if role == "tests" else event.benchmarks):
         if any(entry.get(name) != value for name, value in constants.items()):
             findings.append(place_in_task(event, f"{role}.{number}: has other arguments than the first test"))
+        elif any(entry[axis] < 1 for axis in axes):
+            none = next(axis for axis in axes if entry[axis] < 1)
+            findings.append(place_in_task(event, f"{role}.{number}: {none} is {entry[none]}, and an axis is 1 or more"))
         else:
             kept.setdefault(tuple(entry[axis] for axis in axes), {axis: entry[axis] for axis in axes})
     return tuple(kept.values())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import json
+import keyword
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.authoring.event.carry import TYPES, Carried
-from harness.authoring.event.tensors import UNKNOWN, Interface, Tensor
+from harness.authoring.event.layout import as_tuple, pack, slots
+from harness.authoring.event.sizes import UNKNOWN, in_python
+from harness.authoring.event.tensors import Interface, Tensor
 from harness.dtypes import DTYPE_BYTES
 
 DISTRIBUTION = "event"
@@ -31,6 +33,7 @@ class Brought:
         interface: its tensors.
         constants: arguments of generate_input that are no axes: name -> value.
         tests, benchmarks: shapes.
+        probed: the shapes that the interface was seen at.
         in_float64: whether ref_kernel computes in float64 where its inputs are.
     """
 
@@ -42,7 +45,22 @@ class Brought:
     constants: Mapping[str, Any]
     tests: Sequence[Mapping[str, int]]
     benchmarks: Sequence[Mapping[str, int]]
+    probed: Sequence[Mapping[str, int]]
     in_float64: bool
+
+    @property
+    def packed(self) -> str:
+        """The event's data as Python, packed from variables that hold its tensors."""
+        return self._pack()[0]
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What a person should look at in how the data is packed."""
+        return self._pack()[1]
+
+    def _pack(self) -> tuple[str, tuple[str, ...]]:
+        names = [_safe(tensor.name) for tensor in self.interface.made]
+        return pack(self.interface.layouts, names, self.probed)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -148,60 +166,49 @@ def write_reference(brought: Brought, *, guarded: bool) -> str:
 
 
 def _adapter(brought: Brought) -> str:
-    inputs = brought.interface.inputs
+    interface = brought.interface
     arguments = [f'{axis}=shape["{axis}"]' for axis in brought.axes]
     arguments += [f"{name}={value!r}" for name, value in brought.constants.items()]
     arguments += ["seed=seed"] if brought.carried.takes_seed else []
-    data = "(data,)" if brought.interface.single else "data"
-    kept = _tuple([str(i) for i, tensor in enumerate(inputs) if not tensor.buffer])
+    places = zip(interface.made, slots(interface.layouts[0]), strict=True)
+    kept = [access for tensor, (_, access, _) in places if not (tensor.buffer or tensor.left_out)]
     head = _GENERATE.format(
-        name=brought.name, distribution=DISTRIBUTION, arguments=", ".join(arguments), data=data, kept=kept
+        name=brought.name, distribution=DISTRIBUTION, arguments=", ".join(arguments), tensors=as_tuple(kept)
     )
     return head + _reference(brought)
 
 
 def _reference(brought: Brought) -> str:
+    interface = brought.interface
     cpu = ".cpu()" if brought.carried.names_device else ""
-    wide = "tensor.double() if tensor.is_floating_point() else tensor.clone()"
+    wide = "tensor.clone().double() if tensor.is_floating_point() else tensor.clone()"
     copy = f"tensor.clone(){cpu}" if not brought.in_float64 else f"({wide}){cpu}" if cpu else wide
     lines = [f"    given = iter([{copy} for tensor in inputs])"]
-    for tensor in brought.interface.inputs:
-        lines.append(f"    {_safe(tensor.name)} = {_empty(tensor, brought) if tensor.buffer else 'next(given)'}")
-    names = [_safe(tensor.name) for tensor in brought.interface.inputs]
-    lines.append(f"    result = ref_kernel({names[0] if brought.interface.single else _tuple(names)})")
-    lines.append("    outputs = result if isinstance(result, (tuple, list)) else (result,)")
+    for tensor in interface.made:
+        made = tensor.buffer or tensor.left_out
+        lines.append(f"    {_safe(tensor.name)} = {_empty(tensor, brought) if made else 'next(given)'}")
+    result = f"ref_kernel({brought.packed})"
+    if interface.in_place:
+        changed = as_tuple([_safe(interface.made[number].name) for number in interface.in_place])
+        lines += [f"    {result}", f"    outputs = {changed}"]
+    else:
+        lines.append(f"    result = {result}")
+        lines.append("    outputs = result if isinstance(result, (tuple, list)) else (result,)")
     lines.append("    return tuple(output.double().to(inputs[0].device) for output in outputs)")
     return _REFERENCE + "\n".join(lines)
 
 
-def _tuple(items: Sequence[str]) -> str:
-    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-
-
 def _safe(name: str) -> str:
     """A tensor's name as a variable that hides nothing."""
-    return f"{name}_" if name in ("inputs", "shape", "given", "result", "outputs", "tensor", "torch") else name
+    taken = ("inputs", "shape", "given", "result", "outputs", "tensor", "torch", "ref_kernel")
+    return f"{name}_" if name in taken or keyword.iskeyword(name) else name
 
 
 def _empty(tensor: Tensor, brought: Brought) -> str:
-    sizes = _tuple([_in_python(size) for size in tensor.shape])
+    sizes = as_tuple([in_python(size) for size in tensor.shape])
     wide = brought.in_float64 and "float" in tensor.dtype
     device = "" if brought.carried.names_device else ", device=inputs[0].device"
     return f"torch.zeros({sizes}, dtype=torch.{'float64' if wide else tensor.dtype}{device})"
-
-
-class _Lookup(ast.NodeTransformer):
-    """Axes become lookups in `shape`, exact divisions whole ones."""
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Subscript(ast.Name("shape"), ast.Constant(node.id))
-
-    def visit_Div(self, node: ast.Div) -> ast.AST:
-        return ast.FloorDiv()
-
-
-def _in_python(size: str | int) -> str:
-    return ast.unparse(_Lookup().visit(ast.parse(str(size), mode="eval").body))
 
 
 def _readme(brought: Brought) -> str:
@@ -230,8 +237,10 @@ def generate(shape, distribution: str, generator: torch.Generator) -> tuple[torc
     seed = int(torch.randint(2**31 - 1, (1,), generator=generator, device=generator.device))
     torch.manual_seed(seed)
     data = generate_input({arguments})
-    tensors = {data}
-    return tuple(tensors[number].contiguous().to(generator.device) for number in {kept})
+    tensors = {tensors}
+    return tuple(
+        tensor.detach().to(generator.device).clone(memory_format=torch.contiguous_format) for tensor in tensors
+    )
 
 
 '''
