@@ -35,6 +35,7 @@ from harness.store import open_store, save_records
 from harness.submission import find_submission
 from harness.target import load_target
 from harness.toolchain import check_toolchain
+from tests.adversarial.catalogue import load_catalogue
 from tests.replay_gpu.test_gpu import EXPECTED
 
 TARGET = "h200"
@@ -91,7 +92,8 @@ def conclude_starters(out: Path) -> dict[str, Any]:
                 if c["samples"] and c["samples"]["spans_us"]
             ],
             "whole_s": run.get("wall_s"),
-            "warm_s": machine.get("replay_s"),
+            "held_new_s": round(machine.get("start_s", 0) + machine.get("replay_s", 0), 3),
+            "held_warm_s": machine.get("replay_s"),
             "sandbox": machine.get("sandbox"),
             "pinned": machine.get("pinned"),
             "why_lower": machine.get("why_lower", ""),
@@ -107,6 +109,34 @@ def conclude_attacks(out: Path) -> dict[str, Any]:
             first = next((case for case in cases if case["status"] != "passed"), cases[-1])
             good = first["status"] == status and first["reason"] in reasons
             found[name] = {"got": [first["status"], first["reason"]], "as expected": good}
+    return found
+
+
+def conclude_lookalikes(out: Path) -> dict[str, Any]:
+    """What the honest look-alikes of `tests/adversarial` came to; a few must fail on a GPU."""
+    found = {}
+    for attack in load_catalogue():
+        cases = load(out, f"lookalikes/look-{attack.name}").get("cases", []) if attack.kind == "CHECKED" else []
+        if cases:
+            reasons = sorted({case["reason"] for case in cases if case["status"] not in ("passed", "not_run")})
+            good = not reasons if attack.gpu == "PASSED" else reasons == ["wrong_values"]
+            found[attack.name] = {"expected": attack.gpu, "reasons": reasons, "as expected": good}
+    return found
+
+
+def conclude_in_process(out: Path) -> dict[str, Any]:
+    """Replay's time over the time of the same kernel as Helion runs it, case by case."""
+    found = {}
+    for name in STARTERS:
+        inside, replayed = load(out, f"in_process/{name}"), load(out, f"in_process/{name}-replay").get("cases", [])
+        for case in replayed:
+            if case["samples"] and case["id"] in inside:
+                time_us = median_us(case["samples"]["spans_us"])
+                found[f"{name} {case['id']}"] = {
+                    "replay_us": round(time_us, 3),
+                    "in_process_us": inside[case["id"]],
+                    "ratio": round(time_us / inside[case["id"]], 4),
+                }
     return found
 
 
@@ -166,7 +196,8 @@ def main() -> None:
         "agreement": agreement.compare(folder, out / "agreement"),
         "spread": conclude_spread(out),
         "rates": load(out, "rates").get("events", [])[-1:],
-        "in process": {name: load(out, f"in_process/{name}") for name in STARTERS},
+        "lookalikes": conclude_lookalikes(out),
+        "in process": conclude_in_process(out),
         "records": make_records(folder, out),
     }
     text = json.dumps(found, indent=1)

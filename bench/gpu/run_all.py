@@ -83,9 +83,7 @@ def environment(session: Session) -> Iterator[str]:
 
 
 def starters(session: Session) -> Iterator[str]:
-    for name in STARTERS:
-        answer = session.keep(f"starters/{name}", lambda name=name: session.replay(name))
-        yield f"{name}: {tell(answer)}"
+    yield from _in_turn(session, {f"starters/{name}": (name, False) for name in STARTERS})
 
 
 def attacks(session: Session) -> Iterator[str]:
@@ -96,15 +94,25 @@ def attacks(session: Session) -> Iterator[str]:
 
 
 def spread(session: Session) -> Iterator[str]:
-    """One has the GPU while the next one loads: they take turns by themselves."""
+    wanted = {f"spread/{name}-{number}": (name, True) for number in range(PROCESSES) for name in SPREAD}
+    yield from _in_turn(session, wanted)
 
-    def run(key: tuple[str, int]) -> dict[str, Any]:
-        return session.keep(f"spread/{key[0]}-{key[1]}", lambda: session.replay(key[0], benchmarks=True))
 
-    keys = [(name, number) for number in range(PROCESSES) for name in SPREAD]
+def _in_turn(session: Session, wanted: dict[str, tuple[str, bool]]) -> Iterator[str]:
+    """Replay: one has the GPU while the next one loads torch; they take turns by themselves.
+
+    Args:
+        session: the run.
+        wanted: under which name an answer is kept -> what is replayed, and whether only its benchmarks are.
+    """
+
+    def run(key: str) -> dict[str, Any]:
+        name, benchmarks = wanted[key]
+        return session.keep(key, lambda: session.replay(name, benchmarks=benchmarks))
+
     with ThreadPoolExecutor(2) as pool:
-        for (name, number), answer in zip(keys, pool.map(run, keys), strict=True):
-            yield f"{name} process {number}: {tell(answer)}"
+        for key, answer in zip(wanted, pool.map(run, wanted), strict=True):
+            yield f"{key}: {tell(answer)}"
 
 
 def agreement(session: Session) -> Iterator[str]:
@@ -137,6 +145,7 @@ def baselines(session: Session) -> Iterator[str]:
 
 
 def in_process(session: Session) -> Iterator[str]:
+    """FOLDER's artifacts must come from the Triton that is installed here."""
     script = str(Path(__file__).with_name("in_process.py"))
     for name in STARTERS:
         command = [sys.executable, script, str(session.folder), name]
@@ -145,8 +154,9 @@ def in_process(session: Session) -> Iterator[str]:
             done = subprocess.run(command, capture_output=True, text=True, timeout=CALL_S, check=False)
             return json.loads(done.stdout) if done.returncode == 0 else {"error": done.stderr[-1000:]}
 
+        replayed = session.keep(f"in_process/{name}-replay", lambda name=name: session.replay(name, benchmarks=True))
         answer = session.keep(f"in_process/{name}", run)
-        yield f"in process {name}: {json.dumps(answer)[:300]}"
+        yield f"in process {name}: {json.dumps(answer)[:300]}; replayed: {tell(replayed)}"
 
 
 STEPS = {
