@@ -21,7 +21,7 @@ _FORMULA = tuple("=+-@|%\t\r\n＝＋－＠")  # noqa: RUF001  spreadsheets take 
 
 COLUMNS = (
     "place", "tied", "team", "verdict", "score_us", "gap_to_leader", "gap_to_above", "percent_of_floor",
-    "same_source_as", "runs", "record", "finished", "why_apart",
+    "same_program_as", "runs", "record", "finished", "why_apart",
 )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def _entry_fields(entry: Entry) -> dict[str, Any]:
         "gap_to_leader": entry.gap_to_leader,
         "gap_to_above": entry.gap_to_above,
         "percent_of_floor": entry.percent_of_floor,
-        "same_source_as": entry.same_source_as,
+        "same_program_as": entry.same_program_as,
         "runs": entry.runs,
     }
 

@@ -23,7 +23,7 @@ class Entry:
         place: 1 for the leader; tied entries share the place of their group's leader.
         tied: another entry has the same place.
         gap_to_leader, gap_to_above: how much slower, 0.05 for five per cent; None for the leader.
-        same_source_as: the team that submitted the same program (`Record.program`), or its source, before, if any.
+        same_program_as: the team that submitted the same program (`Record.program`), or its source, before, if any.
         runs: how many runs its times come from.
     """
 
@@ -33,7 +33,7 @@ class Entry:
     score_us: float
     gap_to_leader: float | None
     gap_to_above: float | None
-    same_source_as: str | None = None
+    same_program_as: str | None = None
     runs: int = 1
 
     @property
@@ -215,7 +215,7 @@ def _place(best: Sequence[Pooled], noise: float, first_teams: Mapping[str, str])
             gap_to_leader=pooled.score_us / scores_us[0] - 1 if i else None,
             # A twin may stand above one that was measured a trace faster.
             gap_to_above=max(0.0, pooled.score_us / scores_us[i - 1] - 1) if i else None,
-            same_source_as=_find_earlier(pooled.record, first_teams),
+            same_program_as=_find_earlier(pooled.record, first_teams),
             runs=pooled.runs,
         )
         for i, (place, pooled) in enumerate(listed)

@@ -132,7 +132,7 @@ def _ranking_row(entry: Entry, case_ids: Sequence[str], team: str | None) -> Row
 
 def _remark(entry: Entry) -> Text:
     runs = Text(f"{entry.runs} runs, pooled" if entry.runs > 1 else "", "dim")
-    copied = Text(f"same source as {clean(entry.same_source_as)}" if entry.same_source_as else "", "yellow")
+    copied = Text(f"same program as {clean(entry.same_program_as)}" if entry.same_program_as else "", "yellow")
     return Text("; ").join(part for part in (copied, runs) if part)
 
 

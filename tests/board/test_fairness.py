@@ -183,4 +183,4 @@ def test_twins_that_are_known_share_a_place_at_the_edge_of_a_group():
         ("other", 4),
     ]
     assert [entry.gap_to_above for entry in board.entries][-1] == 0.0
-    assert board.entries[2].same_source_as == "near twin"
+    assert board.entries[2].same_program_as == "near twin"

@@ -125,7 +125,7 @@ def test_a_newer_unranked_record_does_not_move_the_board_to_its_setting():
 def test_a_copied_source_names_who_had_it_first():
     source = {"normalised_source_sha256": "cc" * 32}
     board = rank([passed("first", 10, 0, **source), passed("second", 9, 1, **source), passed("own", 8, 2)], *BOARD)
-    assert [(e.record.team, e.same_source_as) for e in board.entries] == [
+    assert [(e.record.team, e.same_program_as) for e in board.entries] == [
         ("own", None),
         ("second", "first"),
         ("first", None),

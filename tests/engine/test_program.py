@@ -137,7 +137,7 @@ def test_a_twin_by_machine_code_shares_the_place_and_is_named():
     twins = {"program_sha256": "bb" * 32}
     records = [passed("leader", 10.0, 0), passed("near", 10.09, 1, **twins), passed("far", 10.3, 3, **twins)]
     board = rank(records, "chunk_fwd_h", "b200", "closed", noise=0.01)
-    assert [(e.record.team, e.place, e.same_source_as) for e in board.entries] == [
+    assert [(e.record.team, e.place, e.same_program_as) for e in board.entries] == [
         ("leader", 1, None),
         ("near", 1, None),
         ("far", 1, "near"),

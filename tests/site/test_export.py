@@ -94,7 +94,7 @@ def test_a_board_page_tells_ranked_from_checked(pages):
     ranked, rest = words.split("Not ranked", 1)
     unranked, elsewhere = rest.split("Other settings", 1)
     assert "2 = tied" in ranked
-    assert "same source as warp wizards" in ranked
+    assert "same program as warp wizards" in ranked
     assert "laptop only" not in ranked
     assert "laptop only" in unranked
     assert "2 of 3 test cases were checked." in unranked
