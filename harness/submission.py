@@ -79,7 +79,7 @@ class Submission:
 
     @property
     def normalised_sha256(self) -> str:
-        """The program's identity: the hash over every file, of Python without comments, docstrings and layout.
+        """The source's identity: the hash over every file, of Python without comments, docstrings and layout.
 
         Beyond MAX_MAIN_BYTES of Python in all, the modules beside submission.py count byte by byte.
         """

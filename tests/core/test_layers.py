@@ -101,6 +101,9 @@ def test_untrusted_data_is_announced():
         "plan/parse.py",
         "engine/worker.py",
         "engine/tracing.py",
+        "replay/cpu_check.py",
+        "replay/cpu_runner.py",
+        "replay/local_judge.py",
         "sandbox/results.py",
     ):
         text = (PACKAGE / name).read_text(encoding="utf-8")
