@@ -18,7 +18,7 @@ from harness.service.job import iso
 from harness.service.organising import list_frozen
 from harness.service.reading import list_boards, list_unverified, load_board, load_standings
 from harness.service.rules import Rules, moment_s
-from harness.service.waiting import list_queue, observe, wait_of
+from harness.service.waiting import list_queue, list_waits, observe
 from harness.store.record import Record
 from harness.target import target_names
 
@@ -96,7 +96,8 @@ def get_queue(request: Request, limit: int = Query(100, ge=1, le=1000)) -> list[
     with service.database.read() as connection:
         pace = observe(connection, now_s)
         queue = list_queue(connection)[:limit]
-        return [describe_job(job, wait_of(connection, job, pace, now_s)) for job in queue]
+        waits = list_waits(connection, queue, pace, now_s)
+    return [describe_job(job, wait) for job, wait in zip(queue, waits, strict=True)]
 
 
 @router.get("/acts", responses=problem_answers(503))

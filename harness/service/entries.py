@@ -55,13 +55,18 @@ def is_disqualified(connection: Connection, record: Record) -> bool:
 
 
 def add_record(connection: Connection, record: Record) -> None:
-    """Take a record in that has just been stored. What no board shows changes nothing."""
-    if not record.accepted or is_disqualified(connection, record):
+    """Take a record in that has just been stored. What no board shows changes nothing.
+
+    One that is ruled out has no place; who had its program first is still of interest, and it may be reinstated.
+    """
+    if not record.accepted:
         return
     board = board_of(record)
     _touch(connection, board, record)
     for name in dict.fromkeys((record.program, record.normalised_source_sha256)):
         _note_first(connection, board, name, record)
+    if is_disqualified(connection, record):
+        return
     if record.scored:
         _note_milestone(connection, board, record)
         refresh_program(connection, board, record.setting.key, record.team, record.program)

@@ -58,7 +58,7 @@ def observe(connection: Connection, now_s: float) -> Pace:
         if seen:
             durations[stage] = float(median(seen))
     alive = select(workers.c.stage, func.count()).where(workers.c.seen_s > now_s - ALIVE_S).group_by(workers.c.stage)
-    return Pace(durations, dict(connection.execute(alive).tuples().all()))
+    return Pace(durations, {row[0]: row[1] for row in connection.execute(alive)})
 
 
 def wait_of(connection: Connection, job: Job, pace: Pace, now_s: float) -> Wait:
@@ -111,7 +111,7 @@ def list_queue(connection: Connection) -> list[Job]:
 def count_waiting(connection: Connection) -> dict[tuple[str, str], int]:
     """Return how many jobs there are, by stage and state; done ones apart."""
     query = select(jobs.c.stage, jobs.c.state, func.count()).where(jobs.c.state != DONE)
-    rows = connection.execute(query.group_by(jobs.c.stage, jobs.c.state)).tuples()
+    rows = connection.execute(query.group_by(jobs.c.stage, jobs.c.state))
     return {(stage, state): count for stage, state, count in rows}
 
 
@@ -125,9 +125,9 @@ def _queue_of(connection: Connection, stage: str) -> tuple[dict[str, int], list[
     counted = select(jobs.c.team, func.count(), func.min(jobs.c.id)).where(
         jobs.c.state == QUEUED, jobs.c.stage == stage
     )
-    rows = connection.execute(counted.group_by(jobs.c.team)).tuples().all()
+    rows = connection.execute(counted.group_by(jobs.c.team)).all()
     held = select(jobs.c.team, func.count()).where(jobs.c.state.in_(HELD)).group_by(jobs.c.team)
-    busy: dict[str, int] = dict(connection.execute(held).tuples().all())
+    busy = {row[0]: row[1] for row in connection.execute(held)}
     served = {row.team: row.served_s for row in connection.execute(select(turns).where(turns.c.stage == stage))}
     order = sorted(rows, key=lambda row: (busy.get(row[0], 0), served.get(row[0], 0.0), row[2]))
     return {team: count for team, count, _ in rows}, [row[0] for row in order]

@@ -1,0 +1,74 @@
+"""Positions are the order in which jobs are really served; estimates come from what was observed."""
+
+from __future__ import annotations
+
+import random
+
+from sqlalchemy import update
+
+from harness.service.job import BUILD
+from harness.service.recovery import register_worker
+from harness.service.schema import jobs
+from harness.service.waiting import count_waiting, find_position, list_queue, list_waits, observe, wait_of
+from tests.service.event import START_S, finish, join, lease, submit
+
+
+def test_positions_are_the_order_of_service(database):
+    chance, teams = random.Random(7), ["acme", "bolt", "core", "dusk"]
+    join(database, *teams)
+    waiting = [submit(database, chance.choice(teams), now_s=START_S + i).id for i in range(12)]
+    served = lease(database, now_s=START_S + 20)  # somebody's turn has been
+    assert finish(database, served, now_s=START_S + 20)
+    waiting.remove(served.job.id)
+    with database.read() as connection:
+        queue = list_queue(connection)
+        pace = observe(connection, START_S)
+        positions = {job.id: wait_of(connection, job, pace, START_S).position for job in queue}
+        assert [w.position for w in list_waits(connection, queue, pace, START_S)] == [positions[j.id] for j in queue]
+    assert sorted(positions.values()) == list(range(1, 12))
+    order = []
+    for i in range(11):
+        held = lease(database, now_s=START_S + 30 + i)
+        order.append(held.job.id)
+        assert finish(database, held, now_s=START_S + 30 + i)
+    assert order == sorted(waiting, key=positions.__getitem__)
+
+
+def test_a_position_in_turns():
+    waiting, order = {"acme": 3, "bolt": 1, "core": 5}, ["core", "acme", "bolt"]
+    assert find_position("core", 1, waiting, order) == 1
+    assert find_position("acme", 1, waiting, order) == 2
+    assert find_position("bolt", 1, waiting, order) == 3
+    assert find_position("acme", 3, waiting, order) == 3 + 1 + 3
+
+
+def test_estimates_come_from_what_was_observed(database):
+    join(database, "acme")
+    for _ in range(3):
+        submit(database)
+        assert finish(database, lease(database), now_s=START_S + 10)
+    with database.write() as connection:
+        connection.execute(update(jobs).values(build_s=40.0))
+        register_worker(connection, "b1", BUILD, (), START_S)
+        register_worker(connection, "b2", BUILD, (), START_S)
+    ids = [submit(database, now_s=START_S + i).id for i in range(5)]
+    lease(database, now_s=START_S)
+    with database.read() as connection:
+        pace = observe(connection, START_S)
+        assert (pace.durations_s, pace.workers) == ({"build": 40.0}, {"build": 2})
+        queue = {job.id: job for job in list_queue(connection)}
+        first = wait_of(connection, queue[ids[0]], pace, START_S + 30)
+        assert (first.position, first.estimate_s) == (0, 10.0)
+        waits = [wait_of(connection, queue[name], pace, START_S) for name in ids[1:]]
+        assert [wait.position for wait in waits] == [1, 2, 3, 4]
+        estimates = [wait.estimate_s for wait in waits]
+        assert estimates == sorted(estimates)
+        assert estimates[0] >= 40.0
+        assert count_waiting(connection) == {("build", "queued"): 4, ("build", "running"): 1}
+
+
+def test_nothing_is_promised_where_nobody_works(database):
+    join(database, "acme")
+    job = submit(database)
+    with database.read() as connection:
+        assert wait_of(connection, job, observe(connection, START_S), START_S).estimate_s is None
