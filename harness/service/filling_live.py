@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, func, select
 
+from harness.board.text import moment
 from harness.service.acts import Act as StoredAct
 from harness.service.acts import list_acts
 from harness.service.job import QUEUED, STAGES, Job, iso
@@ -55,10 +56,17 @@ def _queue_row(job: Job, wait: Wait) -> QueueRow:
     )
 
 
+def _told(value: str | None) -> str:
+    """Write what a season's time was set to; a word stays as it is."""
+    if value is None:
+        return "never"
+    return f"{moment(value)} UTC" if value[:1].isdigit() else value.replace("_", " ")
+
+
 def _shown_act(act: StoredAct) -> Act:
     team = act.details.get("team")
     about_record = act.act in ("disqualify", "reinstate", "rerun") and not act.subject.startswith("team ")
     subject = (f"of {team}" if team else "") if about_record else act.subject
     if act.act == "season":
-        subject += ": " + ", ".join(f"{name} {value or 'never'}" for name, value in act.details.items())
+        subject += ": " + ", ".join(f"{name} {_told(value)}" for name, value in act.details.items())
     return Act(iso(act.at_s), act.actor, act.act, subject, act.reason, act.subject if about_record else "")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -24,6 +24,7 @@ from harness.site.colouring import colour_python
 from harness.site.links import Links, board_page, team_page
 from harness.site.markdown import render_markdown, split_section
 from harness.site.problem import ProblemView
+from harness.site.shortening import shorten
 from harness.site.views import ActsView, BoardView, QueueView, RecordView, SeasonFacts, SeasonView, SourceFile, TeamView
 from harness.text import clean
 
@@ -34,11 +35,20 @@ CONTENT_SECURITY_POLICY = (
 )  # fmt: skip
 """What a page may load: its stylesheet. `frame-ancestors` works in a header only; the service adds it."""
 
-MAX_CHARACTERS = 4000
-"""Of one value; an error message is cut there."""
+MAX_PAGE_BYTES = 100_000
+"""Of any page."""
 
-MAX_SOURCE_CHARACTERS = 20_000
-"""Of a submission's files, all together; a page is 100 KB at the most."""
+
+class Room(NamedTuple):
+    """How much of other people's texts a page takes: characters of one value, items of a list, characters of code."""
+
+    characters: int
+    items: int
+    source_characters: int
+
+
+MOST = Room(4000, 100, 20_000)
+LESS = Room(160, 25, 10_000)
 
 View: TypeAlias = "SeasonView | BoardView | RecordView | TeamView | ProblemView | QueueView | ActsView"
 
@@ -73,20 +83,33 @@ class Site:
 
 
 def render(view: View, site: Site) -> str:
-    """Return the page of a view."""
+    """Return the page of a view. One that would be too large is drawn again with less of everything in it."""
+    page = _render_view(view, site, MOST)
+    return page if len(page.encode("utf-8", "replace")) <= MAX_PAGE_BYTES else _render_view(view, site, LESS)
+
+
+def _render_view(view: View, site: Site, room: Room) -> str:
+    values: dict[str, Any] = {}
+    if isinstance(view, RecordView):
+        view, values = _prepare_record(view, site.season, room)
+    elif isinstance(view, ProblemView):
+        values = _read_problem(view, site.links)
+    return _render(_TEMPLATE_OF[type(view)], site, room, view=view, **values)
+
+
+def _prepare_record(view: RecordView, season: SeasonFacts, room: Room) -> tuple[RecordView, dict[str, Any]]:
+    """Take away what is code, unless the season shows it, and what is too much."""
     hidden = False
-    if isinstance(view, RecordView) and not site.season.code_visible:
+    if not season.code_visible:
         hidden = hides_something(view.record) or bool(view.sources)
         view = replace(view, record=conceal(view.record), sources=())
-    if isinstance(view, RecordView):
-        view = replace(view, sources=tuple(_cut_sources(view.sources)))
-    values = _read_problem(view, site.links) if isinstance(view, ProblemView) else {}
-    return _render(_TEMPLATE_OF[type(view)], site, view=view, code_hidden=hidden, **values)
+    view = replace(shorten(view, room.items), sources=tuple(_cut_sources(view.sources, room.source_characters)))
+    return view, {"code_hidden": hidden}
 
 
 def render_message(title: str, message: str, site: Site) -> str:
     """Return a page that says one thing: what was not found, what is closed."""
-    return _render("message.html", site, title=title, message=message)
+    return _render("message.html", site, LESS, title=title, message=message)
 
 
 def read_stylesheet() -> str:
@@ -111,9 +134,8 @@ def _read_problem(view: ProblemView, links: Links) -> dict[str, Markup]:
     }
 
 
-def _cut_sources(sources: Sequence[SourceFile]) -> Iterator[SourceFile]:
+def _cut_sources(sources: Sequence[SourceFile], left: int) -> Iterator[SourceFile]:
     """Yield files up to what a page may hold."""
-    left = MAX_SOURCE_CHARACTERS
     for file in sources:
         kept = file.text[:left]
         left -= len(kept)
@@ -121,8 +143,12 @@ def _cut_sources(sources: Sequence[SourceFile]) -> Iterator[SourceFile]:
         yield SourceFile(file.name, kept + note)
 
 
-def _render(template: str, site: Site, **values: Any) -> str:
-    return _environment().get_template(template).render(site=site, season=site.season, links=site.links, **values)
+def _render(template: str, site: Site, room: Room, **values: Any) -> str:
+    return (
+        _environment(room.characters)
+        .get_template(template)
+        .render(site=site, season=site.season, links=site.links, **values)
+    )
 
 
 def breakable(name: str) -> Markup:
@@ -130,13 +156,13 @@ def breakable(name: str) -> Markup:
     return Markup("_<wbr>").join(escape(part) for part in clean(name).split("_"))
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+@lru_cache(maxsize=2)
+def _environment(characters: int) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finalize,
+        finalize=partial(_finalize, characters),
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -159,11 +185,12 @@ def _environment() -> Environment:
     return environment
 
 
-def _finalize(value: Any) -> Any:
+def _finalize(characters: int, value: Any) -> Any:
     """Clean every value that a template writes; what a macro has rendered has been through here."""
     if value is None:
         return ""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    cleaned = clean(value, lines=True)
-    return cleaned if len(cleaned) <= MAX_CHARACTERS else f"{cleaned[:MAX_CHARACTERS]} …"
+    # What is far too long is cut before it is read through, and exactly afterwards.
+    cleaned = clean(value[: 2 * characters], lines=True)
+    return cleaned if len(cleaned) <= characters else f"{cleaned[:characters]} …"

@@ -45,6 +45,7 @@ def season() -> SeasonFacts:
     return dataclasses.replace(SEASON, titles=titles, points=points, deadlines={}, **hidden)
 
 
+@lru_cache(maxsize=1)
 def render_every_page() -> dict[str, str]:
     """The files of a site, by their names: the static pages, and those that only a service has."""
     records = [*make_season(), *crowd(), hostile_record(), incorrect(LONG_NAME)]
