@@ -8,6 +8,7 @@ one board are never taken in at the same time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,7 +70,7 @@ def add_record(connection: Connection, record: Record) -> None:
         return
     if record.scored:
         _note_milestone(connection, board, record)
-        refresh_program(connection, board, record.setting.key, record.team, record.program)
+        refresh_programs(connection, board, record.setting.key, record.team, [record.program])
     else:
         _note_unranked(connection, board, record)
 
@@ -79,24 +80,25 @@ def lock_board(connection: Connection, board: BoardKey) -> None:
     connection.execute(update(boards).where(board.rows(boards)).values(version=boards.c.version + 1))
 
 
-def refresh_program(connection: Connection, board: BoardKey, setting: str, team: str, program: str) -> None:
-    """Pool a program's ranked runs anew, and find its team's best program with it."""
-    named = {"setting": setting, "team": team, "program": program}
-    pooled = _pool(connection, board, **named)
-    if pooled is None:
-        connection.execute(delete(programs).where(board.rows(programs, **named)))
-    else:
-        values = {"first": pooled.first, "score_us": pooled.score_us}
-        upsert(connection, programs, {**board.columns, **named}, values)
+def refresh_programs(connection: Connection, board: BoardKey, setting: str, team: str, names: Iterable[str]) -> None:
+    """Pool the ranked runs of some programs of a team anew, then find its best program."""
+    for name in names:
+        pooled = _pool(connection, board, setting=setting, team=team, program=name)
+        keys = {"setting": setting, "team": team, "program": name}
+        if pooled is None:
+            connection.execute(delete(programs).where(board.rows(programs, **keys)))
+        else:
+            values = {"first": pooled.first, "score_us": pooled.score_us}
+            upsert(connection, programs, {**board.columns, **keys}, values)
     mine = board.rows(programs, setting=setting, team=team)
     # The order in which `ranking` prefers a team's programs: the fastest, and of equal ones the older.
     best = select(programs.c.program).where(mine).order_by(programs.c.score_us, programs.c.first).limit(1)
-    name = connection.execute(best).scalar()
-    if name is None:
+    fastest = connection.execute(best).scalar()
+    if fastest is None:
         connection.execute(delete(entries).where(board.rows(entries, setting=setting, team=team, kind=RANKED)))
         return
-    chosen = pooled if name == program else _pool(connection, board, setting=setting, team=team, program=name)
-    assert chosen is not None
+    chosen = _pool(connection, board, setting=setting, team=team, program=fastest)
+    assert chosen is not None  # the rows of its runs say that they are ranked, and this transaction has the board
     _enter(connection, board, RANKED, chosen.record, first=chosen.first, runs=chosen.runs)
 
 

@@ -16,7 +16,7 @@ from harness.service.entries import (
     BoardKey,
     lock_board,
     refresh_milestones,
-    refresh_program,
+    refresh_programs,
     refresh_unranked,
 )
 from harness.service.job import DONE, Job, load_job
@@ -194,9 +194,8 @@ def _judge_board_again(connection: Connection, board: BoardKey, team: str, mine:
             connection.execute(update(records).where(records.c.id == row.id).values(standing=standing))
             touched.add((row.setting, row.program))
             changed += 1
-    for setting, program in sorted(touched):
-        refresh_program(connection, board, setting, team, program)
     for setting in sorted({setting for setting, _ in touched}):
+        refresh_programs(connection, board, setting, team, [name for other, name in touched if other == setting])
         refresh_unranked(connection, board, setting, team)
         refresh_milestones(connection, board, setting)
     return changed
