@@ -100,7 +100,9 @@ def _of_the_request(entry: Ranked, season: Season) -> Iterator[str]:
     if entry.division not in season.divisions:
         yield f"the season has no {entry.division} division"
     ranked = season.problems.get(entry.problem)
-    if ranked is None or entry.suite not in ranked.suites:
+    if ranked is None:
+        yield f"the season does not list {entry.problem}"
+    elif entry.suite not in ranked.suites:
         yield f"suite {entry.suite} is for comparison only"
     if entry.target not in season.targets:
         yield f"the season ranks {', '.join(season.targets)}, not {entry.target}"

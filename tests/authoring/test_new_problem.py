@@ -93,5 +93,7 @@ def test_the_starter_is_checked_but_not_ranked_before_it_is_in_the_season(root, 
     begin_problem(root, "draft")
     result = harness("submit", "draft")
     assert result.stdout.startswith("CHECKED  draft"), result.stdout + result.stderr
-    assert "unranked: the season does not list draft" in " ".join(result.stdout.split())
+    assert "not ranked (no ranked entries so far): the season does not list draft; checked on a CPU: ranking needs" in (
+        " ".join(result.stdout.split())
+    )
     assert "note: draft is not in the season, so this is for trying it out: never ranked" in result.stderr

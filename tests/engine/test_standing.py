@@ -57,7 +57,7 @@ def test_what_meets_every_rule_is_ranked(season):
         ({"portable": True}, "built with --portable: keys that the target lacks were dropped"),
         ({"division": "closed"}, "the season has no closed division"),
         ({"suite": "hackathon-2026"}, "suite hackathon-2026 is for comparison only"),
-        ({"problem": "other"}, "suite default is for comparison only"),
+        ({"problem": "other"}, "the season does not list other"),
         ({"target": "h100"}, "the season ranks h200, not h100"),
         ({"level": Level.RESTRICTED}, "sandbox level restricted: the season asks for strict (see `make doctor`)"),
         ({"toolchain_faults": ("triton 3.9 is outside the tested range",)}, "triton 3.9 is outside the tested range"),
