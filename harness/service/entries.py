@@ -82,6 +82,7 @@ def lock_board(connection: Connection, board: BoardKey) -> None:
 
 def refresh_programs(connection: Connection, board: BoardKey, setting: str, team: str, names: Iterable[str]) -> None:
     """Pool the ranked runs of some programs of a team anew, then find its best program."""
+    found: dict[str, Pooled] = {}
     for name in names:
         pooled = _pool(connection, board, setting=setting, team=team, program=name)
         keys = {"setting": setting, "team": team, "program": name}
@@ -90,6 +91,7 @@ def refresh_programs(connection: Connection, board: BoardKey, setting: str, team
         else:
             values = {"first": pooled.first, "score_us": pooled.score_us}
             upsert(connection, programs, {**board.columns, **keys}, values)
+            found[name] = pooled
     mine = board.rows(programs, setting=setting, team=team)
     # The order in which `ranking` prefers a team's programs: the fastest, and of equal ones the older.
     best = select(programs.c.program).where(mine).order_by(programs.c.score_us, programs.c.first).limit(1)
@@ -97,7 +99,7 @@ def refresh_programs(connection: Connection, board: BoardKey, setting: str, team
     if fastest is None:
         connection.execute(delete(entries).where(board.rows(entries, setting=setting, team=team, kind=RANKED)))
         return
-    chosen = _pool(connection, board, setting=setting, team=team, program=fastest)
+    chosen = found.get(fastest) or _pool(connection, board, setting=setting, team=team, program=fastest)
     assert chosen is not None  # the rows of its runs say that they are ranked, and this transaction has the board
     _enter(connection, board, RANKED, chosen.record, first=chosen.first, runs=chosen.runs)
 
