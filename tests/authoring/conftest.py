@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "tests" / "workspace"
 
+HANGS_S = 1800  # the slowest takes minutes, on a busy machine many
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -29,7 +31,7 @@ def harness(root: Path) -> Run:
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "harness", *arguments]
-        return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300)
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=HANGS_S)
 
     return run
 
