@@ -1,7 +1,7 @@
 """A document with two lists of steps, of which readers may take the first or the last.
 
-How: a key stands twice in the JSON. Seen: parsers that disagree, everywhere. Defence: the strict reader takes a document
-in which a name is given twice for none.
+How: a key stands twice in the JSON. Seen: parsers that disagree, everywhere. Defence: the strict reader takes a
+document in which a name is given twice for none.
 """
 # expected: COMPILE_ERROR process_died
 
