@@ -93,10 +93,11 @@ class Filling:
         )
 
     def find_board(self, page: str) -> BoardKey | None:
-        """Return the board of a page's name; the season's boards have one before anything stands on them."""
+        """Return the board of a page, by its name under boards/; the season has all of its own from the start."""
         season = self.rules.season
         keys = [BoardKey(p, t, d) for p in season.problems for t in season.targets for d in season.divisions]
-        return next((key for key in [*keys, *list_boards(self.connection)] if board_page(key) == page), None)
+        every = [*keys, *list_boards(self.connection)]
+        return next((key for key in every if board_page(key) == f"boards/{page}"), None)
 
     def board(self, key: BoardKey, number: int) -> BoardView | None:
         """Fill a page of a board, None if the board has no such page."""

@@ -126,10 +126,11 @@ class _Pages:
     def _answer(self, request: Request, fill: Callable[[Filling], View | None]) -> Response:
         """Fill a view and send its page, or one that says that there is no such thing."""
         service = service_of(request)
+        nowhere = "\0" in request.url.path  # PostgreSQL takes no text with one, and nothing has such a name
         with service.database.read() as connection:
             rules = service.rules_file.current(connection)
             shown = rules.shows_code(service.now_s())
-            view = fill(Filling(connection, rules, self._boards, shown))
+            view = None if nowhere else fill(Filling(connection, rules, self._boards, shown))
         site = _site(request, rules, code_visible=shown)
         if view is None:
             told = "Nothing is at this address. A record has a page from its submission on, and a team from its first."

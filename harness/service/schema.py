@@ -21,10 +21,10 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
-from sqlalchemy.dialects.postgresql import JSONB
 
 metadata = MetaData()
-_json = JSON().with_variant(JSONB(), "postgresql")
+_json = JSON()
+"""Not JSONB: it would put the axes of a shape into an order of its own."""
 _board = ("problem", "target", "division")
 
 

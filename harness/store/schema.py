@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlalchemy import JSON, Column, Connection, Float, Index, Integer, MetaData, String, Table, inspect, select
-from sqlalchemy.dialects.postgresql import JSONB
 
 from harness import __version__
 from harness.errors import StoreError
@@ -46,7 +45,7 @@ records = Table(
     Column("owner_boot", String(64), nullable=False),
     Column("owner_namespace", String(64), nullable=False),
     Column("owner_start", Integer, nullable=False),
-    Column("document", JSON().with_variant(JSONB(), "postgresql"), nullable=False),
+    Column("document", JSON(), nullable=False),
     Index("records_board", "problem", "target", "division", "standing", "setting", "team", "score_us", "id"),
     Index("records_team", "team", "problem", "target", "id"),
     Index("records_problem", "problem", "target", "id"),

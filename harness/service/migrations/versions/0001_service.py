@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0001"
 down_revision = None
 
-_JSON = sa.JSON().with_variant(JSONB(), "postgresql")
+# Not JSONB, which would put the axes of a shape into an order of its own.
+_JSON = sa.JSON()
 
 _REFUSE = """
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS

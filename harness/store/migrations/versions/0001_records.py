@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0001"
 down_revision = None
@@ -34,7 +33,8 @@ def upgrade() -> None:
         sa.Column("owner_boot", sa.String(64), nullable=False),
         sa.Column("owner_namespace", sa.String(64), nullable=False),
         sa.Column("owner_start", sa.Integer, nullable=False),
-        sa.Column("document", sa.JSON().with_variant(JSONB(), "postgresql"), nullable=False),
+        # Not JSONB, which would put the axes of a shape into an order of its own.
+        sa.Column("document", sa.JSON(), nullable=False),
     )
     board = ["problem", "target", "division", "standing", "setting", "team", "score_us", "id"]
     op.create_index("records_board", "records", board)
