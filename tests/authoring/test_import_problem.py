@@ -386,6 +386,12 @@ def test_an_input_that_is_written_and_holds_something_is_no_buffer():
     )
 
 
+@pytest.mark.parametrize("other", [[(4, 4)], [(4,), (4,)], []])
+def test_tests_that_do_not_agree_on_the_tensors_are_told(other):
+    with pytest.raises(UsageError, match="the tests do not agree on how many tensors there are, of which dtypes"):
+        find_interface([seen([(4,)], [(4,)]), seen([(4,)], other)], [{"A": 4}, {"A": 4}], ("x",), ())
+
+
 def packed(depth, blocks):
     """A tensor, and a config of plain values."""
     config = {"depth": depth, "blocks": blocks, "scale": 0.5, "name": None, "causal": True}

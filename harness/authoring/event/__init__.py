@@ -2,8 +2,11 @@
 
     folder     what the folder holds, and what of its task.yml has no place in ours
     carry      the part of its Python that draws inputs and computes the reference, by its syntax tree
-    probe      that part, run in the sandbox: which tensors go in and come out
+    names      what that calls its tensors
+    shapes     its tests and benchmarks as shapes, and which arguments are axes
+    seen       that part, run in the sandbox: which tensors go in and come out, and how they are packed (`layout`)
     sizes      sizes of tensors as arithmetic over axes, from what was seen at the tests' shapes
+    tensors    our interface: what is an input, a buffer, an output
     write      our files
     bring      the whole, top to bottom
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.authoring.event.layout import Layout, Slot, clean_name, distinct, flat, name_tensors
 from harness.authoring.event.seen import Form, Seen
 from harness.authoring.event.sizes import UNKNOWN, fit_size
+from harness.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,13 @@ def find_interface(
         shapes: axes and their sizes.
         inputs: what the code calls the items of the data, empty where it does not.
         outputs: likewise of the result.
+
+    Raises:
+        UsageError: the calls showed tensors of other counts, dtypes or numbers of axes.
     """
     first = seen[0]
+    if len({_kinds(call) for call in seen}) > 1:
+        raise UsageError("the tests do not agree on how many tensors there are, of which dtypes and how many axes")
     names = name_tensors(first.layout, inputs, "input")
     roles = _find_roles(seen)
     written = set(roles.buffers.values())
@@ -96,6 +102,10 @@ def find_interface(
     doubts = tuple(_doubts(first, roles, made))
     in_place = first.same if first.in_place else ()
     return Interface(made, results, tuple(call.layout for call in seen), in_place, doubts)
+
+
+def _kinds(call: Seen) -> tuple[tuple[tuple[str, int], ...], ...]:
+    return tuple(tuple((form.dtype, len(form.sizes)) for form in forms) for forms in (call.inputs, call.outputs))
 
 
 def _find_roles(seen: Sequence[Seen]) -> _Roles:
