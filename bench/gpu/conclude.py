@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.gpu import agreement
 from bench.gpu.export import ROOT
-from bench.gpu.run_all import PROCESSES, SPREAD, STARTERS
+from bench.gpu.run_all import EVERY, PROCESSES, SPREAD, STARTERS
 from harness.artifact import load_artifact
 from harness.board.ranking import tie_groups
 from harness.case import load_cases
@@ -78,7 +78,7 @@ def conclude_spread(out: Path) -> dict[str, Any]:
 
 def conclude_starters(out: Path) -> dict[str, Any]:
     found = {}
-    for name in STARTERS:
+    for name in EVERY:
         run = load(out, f"starters/{name}")
         cases = run.get("cases", [])
         machine = run.get("machine", {})
@@ -145,7 +145,7 @@ def make_records(folder: Path, out: Path) -> list[str]:
     season, level, made = load_season(ROOT), best_level().level, []
     with tempfile.TemporaryDirectory() as scratch:
         store = open_store(Path(scratch) / "records.sqlite")
-        for name in STARTERS:
+        for name in EVERY:
             run = load(out, f"starters/{name}")
             if not run.get("cases"):
                 continue

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench.gpu.run_all import EVERY
 from harness.case import load_cases
 from harness.replay.node.node_report import CaseRequest, NodeRequest, encode_request
 from harness.replay.node.pack import build_node
@@ -18,9 +19,6 @@ from harness.replay.node.problem_document import write_problem_document
 from harness.spec import load_problem
 
 ROOT = Path(__file__).parents[2]
-PROBLEMS = (
-    "causal_conv1d", "fp8_quant", "chunk_fwd_h", "chunk_fwd_o", "recompute_w_u", "gdn_forward", "softmax", "vector_add",
-)  # fmt: skip
 
 
 def export(
@@ -48,7 +46,7 @@ def main() -> None:
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
     build_node(out / "node.pyz")
-    for name in sys.argv[2:] or PROBLEMS:
+    for name in sys.argv[2:] or EVERY:
         command = [ROOT / ".venv/bin/harness", "build", name, "--target", "h200", "--json"]
         built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         export(ROOT / "problems" / name, Path(json.loads(built.stdout)["artifact"]), out / name)
