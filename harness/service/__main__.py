@@ -27,7 +27,7 @@ def main() -> None:
     database = Database(settings.database_url, LOCK_TIMEOUT_S)
     worker = Worker(told["id"], told["stage"], tuple(told["targets"]))
     evaluator = make_evaluator(told["evaluator"], root)
-    WorkerLoop(database, settings, worker, evaluator, frozenset(told["replayed"])).run()
+    WorkerLoop(database, settings, worker, evaluator, frozenset(told["replayed"]), told["server"]).run()
     database.close()
 
 

@@ -19,11 +19,11 @@ from harness.service.entries import (
     refresh_programs,
     refresh_unranked,
 )
-from harness.service.job import DONE, Job, load_job
+from harness.service.job import DONE, QUEUED, Job, load_job
 from harness.service.queue import ALL_PROBLEMS
 from harness.service.results import DISQUALIFIED
 from harness.service.rules import Rules
-from harness.service.schema import disqualified, frozen, teams
+from harness.service.schema import disqualified, frozen, jobs, teams
 from harness.service.teams import add_team, issue_token, revoke_token
 from harness.service.upsert import upsert
 from harness.store.record import decode_record
@@ -112,6 +112,9 @@ def thaw(connection: Connection, actor: str, problem: str, reason: str, now_s: f
     """
     if connection.execute(delete(frozen).where(frozen.c.problem == problem)).rowcount != 1:
         raise UsageError(f"{problem or 'the season'} is not frozen")
+    # The time that they could not be evaluated in is not theirs to have waited for too long.
+    waiting = (jobs.c.state == QUEUED, *([jobs.c.problem == problem] if problem else []))
+    connection.execute(update(jobs).where(*waiting).values(queued_s=now_s))
     log_act(connection, actor, "thaw", problem or "all problems", reason, now_s=now_s)
 
 

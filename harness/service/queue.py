@@ -126,9 +126,14 @@ def _oldest_job(worker: Worker, team: str) -> Select[Any]:
     return select(jobs).where(*_for_worker(worker), jobs.c.team == team).order_by(jobs.c.id).limit(1)
 
 
+def is_frozen() -> ColumnElement[bool]:
+    """Return the condition that a job's problem is stopped by organisers."""
+    stopped = or_(frozen.c.problem == jobs.c.problem, frozen.c.problem == ALL_PROBLEMS)
+    return select(frozen.c.problem).where(stopped).exists()
+
+
 def _for_worker(worker: Worker) -> list[ColumnElement[bool]]:
-    stopped = select(frozen.c.problem).where(or_(frozen.c.problem == jobs.c.problem, frozen.c.problem == ALL_PROBLEMS))
-    wanted = [jobs.c.state == QUEUED, jobs.c.stage == worker.stage, ~stopped.exists()]
+    wanted = [jobs.c.state == QUEUED, jobs.c.stage == worker.stage, ~is_frozen()]
     return wanted if worker.stage == BUILD else [*wanted, jobs.c.target.in_(worker.targets)]
 
 

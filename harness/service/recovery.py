@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, delete, or_, select, update
 
 from harness.service.job import DONE, HELD, QUEUED, Job, read_job
+from harness.service.queue import is_frozen
 from harness.service.results import fault_record, store_record
 from harness.service.schema import jobs, workers
 from harness.service.settings import Limits
@@ -91,7 +92,8 @@ def _owner(row: Row[Any]) -> Owner:
 
 
 def _waiting_too_long(before_s: float) -> Select[Any]:
-    return select(jobs).where(jobs.c.state == QUEUED, jobs.c.queued_s < before_s).order_by(jobs.c.id)
+    waits = (jobs.c.state == QUEUED, jobs.c.queued_s < before_s, ~is_frozen())
+    return select(jobs).where(*waits).order_by(jobs.c.id)
 
 
 def _give_up(connection: Connection, job: Job, reason: str, why: str, now_s: float) -> bool:
@@ -113,7 +115,7 @@ def _change(connection: Connection, job: Job, **values: object) -> bool:
 
 
 def _forget_the_gone(connection: Connection, now_s: float) -> None:
-    rows = connection.execute(select(workers)).all()
+    rows = connection.execute(select(workers).order_by(workers.c.id)).all()
     unused = {row.worker for row in connection.execute(select(jobs.c.worker).where(jobs.c.state.in_(HELD)))}
     for row in rows:
         silent = now_s - row.seen_s > FORGET_WORKER_S

@@ -132,6 +132,7 @@ class Supervisor:
             "replayed": list(self._crew.replayed),
             "evaluator": self._crew.evaluator,
             "root": str(self._settings.root),
+            "server": os.getpid(),
         }
         command = [sys.executable, "-m", "harness.service", json.dumps(told)]
         environment = {**os.environ, DATABASE: self._settings.database_url}

@@ -48,10 +48,17 @@ class WorkerLoop:
         worker: what it takes.
         evaluator: does the work.
         replayed: the targets that some worker replays: builds for others are done once they are checked.
+        server: the process that started this one.
     """
 
     def __init__(
-        self, database: Database, settings: Settings, worker: Worker, evaluator: Evaluator, replayed: frozenset[str]
+        self,
+        database: Database,
+        settings: Settings,
+        worker: Worker,
+        evaluator: Evaluator,
+        replayed: frozenset[str],
+        server: int,
     ) -> None:
         self._database, self._settings, self._worker = database, settings, worker
         self._evaluator, self._replayed = evaluator, replayed
@@ -60,7 +67,7 @@ class WorkerLoop:
         self._lease: Lease | None = None
         self._progress: dict[str, Any] | None = None
         self._evaluating = self._lost = False
-        self._main, self._parent = threading.get_ident(), os.getppid()
+        self._main, self._server = threading.get_ident(), server
 
     def run(self) -> None:
         """Work until SIGTERM or SIGINT, or until the process that started this one is gone."""
@@ -139,7 +146,7 @@ class WorkerLoop:
     def _beat(self) -> None:
         told_s: float | None = None
         while not self._ended.wait(self._settings.limits.lease_s / BEATS_PER_LEASE):
-            if os.getppid() != self._parent:
+            if os.getppid() != self._server:
                 self._stopping.set()
                 signal.pthread_kill(self._main, signal.SIGTERM)
             lease = self._lease

@@ -26,6 +26,9 @@ _MEANINGS = (
      "the board database {place} cannot be opened. Its folder must exist and be accessible to this user"),
     (("not a database", "malformed", "file is encrypted"),
      "{place} is not a board database, or it is damaged. Move it away to start a new one, or restore a copy"),
+    (("connection refused", "could not connect", "connection failed", "failed: no such file", "connection is bad",
+      "server closed the connection", "connection to server"),
+     "the board database {place} cannot be reached. Is it running, and is its URL right? Nothing was stored"),
     (("disk i/o error",),
      "reading or writing the board database {place} failed: the disk is failing, full, or over its quota. "
      "Check it and try again"),

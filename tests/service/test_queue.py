@@ -12,14 +12,16 @@ from sqlalchemy import func, insert, select, update
 
 from harness.errors import StoreError
 from harness.service.job import BUILD, DONE, QUEUED, REPLAY, load_job
+from harness.service.organising import freeze, thaw
 from harness.service.queue import Worker, lease_job, release_job, renew_lease, retry_job, start_job
 from harness.service.recovery import MAX_INTERRUPTIONS, forget_worker, recover, register_worker
 from harness.service.schema import frozen, jobs, workers
 from harness.store.database import Database
 from harness.store.record import decode_record
 from harness.store.schema import records
-from tests.service.event import BUILDER, GPU, LIMITS, START_S, finish, hand_on, join, lease, outcome, submit
+from tests.service.event import BUILDER, GPU, LIMITS, START_S, finish, hand_on, join, lease, outcome, rules_now, submit
 
+SHORT = dataclasses.replace(LIMITS, build_s=200.0)
 LATER_S = START_S + LIMITS.lease_s + 1
 
 
@@ -95,16 +97,16 @@ def test_a_record_of_another_job_is_refused(database):
 def test_renewing_keeps_a_lease_until_the_stage_is_over(database):
     join(database, "acme")
     submit(database)
-    held, now_s = lease(database), START_S
-    while now_s + LIMITS.lease_s < held.deadline_s:
-        now_s += LIMITS.lease_s - 1
+    held, now_s = lease(database, limits=SHORT), START_S
+    while now_s + SHORT.lease_s < held.deadline_s:
+        now_s += SHORT.lease_s - 1
         with database.write() as connection:
-            assert renew_lease(connection, held, LIMITS, now_s, {"stage": "trace", "done": 3, "total": 7})
-            assert recover(connection, LIMITS, now_s).requeued == ()
+            assert renew_lease(connection, held, SHORT, now_s, {"stage": "trace", "done": 3, "total": 7})
+            assert recover(connection, SHORT, now_s).requeued == ()
     assert job_of(database, held.job.id).progress == {"stage": "trace", "done": 3, "total": 7}
     with database.write() as connection:
-        assert not renew_lease(connection, held, LIMITS, held.deadline_s, None)
-        assert recover(connection, LIMITS, held.deadline_s).requeued == (held.job.id,)
+        assert not renew_lease(connection, held, SHORT, held.deadline_s, None)
+        assert recover(connection, SHORT, held.deadline_s).requeued == (held.job.id,)
 
 
 def test_teams_take_turns(database):
@@ -175,6 +177,7 @@ def test_what_waits_for_too_long_is_given_up(database):
 
 DIE = """
 import sys
+from harness.service.organising import freeze, thaw
 from harness.service.queue import Worker, lease_job
 from harness.service.recovery import register_worker
 from harness.store.database import Database
@@ -216,6 +219,18 @@ def test_a_living_worker_keeps_its_job(database):
         assert recover(connection, LIMITS, START_S + 1, at_start=True).requeued == ()
         forget_worker(connection, "me")
         assert recover(connection, LIMITS, START_S + 1, at_start=True).requeued == (), "unknown, so the lease decides"
+
+
+def test_what_is_frozen_is_not_given_up(database):
+    join(database, "acme")
+    submit(database)
+    much_later_s = START_S + 2 * LIMITS.queue_s
+    with database.write() as connection:
+        freeze(connection, "ada", "scale", "a fault in it", rules_now(connection), START_S)
+        assert recover(connection, LIMITS, much_later_s).given_up == ()
+        thaw(connection, "ada", "scale", "mended", much_later_s)
+        assert recover(connection, LIMITS, much_later_s + 1).given_up == ()
+        assert lease_job(connection, BUILDER, LIMITS, much_later_s + 1) is not None
 
 
 @pytest.mark.parametrize("stopped", ["scale", ""])
