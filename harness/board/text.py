@@ -40,11 +40,13 @@ def magnitude(value: float | None) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """Write a share of one: 0.384 is "38.4%", and what would round to nothing is "<0.1%"."""
+    """Write a share of one: 0.384 is "38.4%"; what would round to nothing is "<0.1%", and to all of it, ">99.9%"."""
     if share is None:
         return ""
     least = 10.0**-digits
-    return f"<{least:g}%" if 0 < 100 * share < least / 2 else f"{100 * share:.{digits}f}%"
+    if 0 < 100 * share < least / 2:
+        return f"<{least:g}%"
+    return f">{100 - least:g}%" if 100 - least / 2 <= 100 * share < 100 else f"{100 * share:.{digits}f}%"
 
 
 def gap(share: float | None) -> str:

@@ -155,7 +155,8 @@ class _Parser:
         return Markup("<mi{}>{}</mi>").format(upright, word)
 
     def _table(self) -> Markup:
-        if self._group() not in ("aligned", "align", "cases", "gathered"):
+        name = self._group()
+        if name not in ("aligned", "align", "cases", "gathered"):
             raise SpecError("formula: unknown environment")
         rows: list[list[Markup]] = [[]]
         while True:
@@ -169,7 +170,8 @@ class _Parser:
             elif symbol != "&":
                 raise SpecError(f"formula: {symbol} in a table")
         cells = (_element("mtr", *(_element("mtd", cell) for cell in row)) for row in rows)
-        return Markup('<mtable class="aligned">{}</mtable>').format(Markup("").join(cells))
+        table = Markup('<mtable class="{}">{}</mtable>').format(name, Markup("").join(cells))
+        return _element("mrow", Markup('<mo stretchy="true">{{</mo>').format(), table) if name == "cases" else table
 
     def _group(self) -> str:
         self._expect("{")

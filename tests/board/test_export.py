@@ -75,7 +75,14 @@ def test_numbers_are_written_with_enough_digits():
         "0.9071", "9.071", "23.41", "412.3", "1104", "0.0", ""]  # fmt: skip
     assert [magnitude(v) for v in (0.45, 0.6, 3.1e-4, 1742.5, 12.0, 3e7, 0.0, float("nan"))] == [
         "0.45", "0.60", "3.1e-04", "1,742", "12", "3.0e+07", "0", "-"]  # fmt: skip
-    assert [percent(v) for v in (0.384, 1.0, 0.0002, 0.0, None)] == ["38.4%", "100.0%", "<0.1%", "0.0%", ""]
+    assert [percent(v) for v in (0.384, 1.0, 0.0002, 0.99968, 0.0, None)] == [
+        "38.4%",
+        "100.0%",
+        "<0.1%",
+        ">99.9%",
+        "0.0%",
+        "",
+    ]
     assert [gap(v) for v in (0.003, 0.123, 3.5, None)] == ["+0.3%", "+12.3%", "4.5x", ""]
     assert [seconds(v) for v in (0.417, 1.5, 13.2, 125, None)] == ["0.42 s", "1.5 s", "13 s", "2 min 5 s", ""]
     assert [size_bytes(v) for v in (0, 512, 65536, 1100, None)] == ["0", "512", "64 KiB", "1.07 KiB", ""]

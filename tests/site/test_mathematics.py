@@ -48,6 +48,10 @@ def test_limits_stand_under_a_sum_on_a_line_of_its_own_and_beside_it_in_a_text()
     assert shape(r"\max_j x", display=True).startswith("<mrow><munder><mi>max")
 
 
+def test_cases_have_their_brace():
+    assert shape(r"\begin{cases} a & b \\ 0 & c \end{cases}").startswith("<mrow><mo>{</mo><mtable><mtr>")
+
+
 def test_lines_are_aligned():
     tex = r"\begin{aligned} a &= b \\ c &= d \end{aligned}"
     assert shape(tex, display=True).count("<mtr>") == 2
