@@ -15,6 +15,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request, Response
 
 from harness.board.export import board_csv, board_json
+from harness.service.drawing import Drawn
 from harness.service.filling import Filling
 from harness.service.filling_live import fill_acts, fill_queue
 from harness.service.http import Service, service_of
@@ -28,7 +29,6 @@ from harness.site.rendering import (
     Site,
     View,
     read_stylesheet,
-    render,
     render_message,
 )
 from harness.target import load_target
@@ -77,6 +77,7 @@ class _Pages:
 
     def __init__(self) -> None:
         self._boards = Boards()
+        self._drawn = Drawn()
 
     def season(self, request: Request) -> Response:
         return self._answer(request, lambda filling: filling.season())
@@ -135,7 +136,7 @@ class _Pages:
         if view is None:
             told = "Nothing is at this address. A record has a page from its submission on, and a team from its first."
             return _send(request, render_message("Not found", told, site), HTML, status=404)
-        return _send(request, render(view, site), HTML)
+        return _send(request, self._drawn.draw(request.url.path, view, site), HTML)
 
     def _board_as(self, request: Request, page: str, kind: str) -> Response:
         service: Service = service_of(request)

@@ -122,7 +122,8 @@ def aligned(number: str) -> Markup:
     whole, point, digits = number.partition(".")
     if not number:
         return Markup("")
-    return Markup('{}<span class="digits">{}{}</span>').format(whole, point, digits)
+    fraction = escape(point + digits)
+    return Markup(f'{escape(whole)}<span class="digits">{fraction}</span>')  # noqa: S704  both parts are escaped
 
 
 def _read_problem(view: ProblemView, links: Links) -> dict[str, Markup]:

@@ -16,13 +16,16 @@ import uvicorn
 
 from harness.frame import Frame
 from harness.service import organising
+from harness.service.drawing import MOST, Drawn
 from harness.service.http import Service
 from harness.service.posting import post_record
 from harness.service.rules import change_season
 from harness.service.server import make_app
 from harness.service.settings import Settings
 from harness.service.teams import PARTICIPANT, Holder
-from harness.site.rendering import MAX_PAGE_BYTES
+from harness.site.links import Links
+from harness.site.rendering import MAX_PAGE_BYTES, Site
+from harness.site.views import SeasonFacts, TeamView
 from harness.store.record import VerdictRecord, encode_record
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.service.event import LIMITS, START_S, WORKSPACE, finish, join, lease, outcome, received, rules_now, submit
@@ -224,6 +227,18 @@ def test_a_page_that_has_not_changed_is_not_sent_again(database):
         conclude_one_more(database)
         changed = requests.get(f"{url}/teams/acme", headers={"If-None-Match": tag}, timeout=ENOUGH_S)
         assert changed.status_code == 200
+
+
+def test_a_page_is_drawn_again_when_what_it_shows_has_changed():
+    drawn, season = Drawn(), SeasonFacts("one")
+    view, site = TeamView("acme"), Site(season, Links("/", "", ""), live=True)
+    first = drawn.draw("/teams/acme", view, site)
+    assert drawn.draw("/teams/acme", TeamView("acme"), dataclasses.replace(site)) is first
+    assert "bolt" in drawn.draw("/teams/acme", TeamView("bolt"), site)
+    assert "two" in drawn.draw("/teams/acme", view, dataclasses.replace(site, season=SeasonFacts("two")))
+    for number in range(MOST + 5):
+        drawn.draw(f"/teams/{number}", view, site)
+    assert len(drawn._pages) == MOST
 
 
 def conclude_one_more(database):
