@@ -12,6 +12,7 @@ import importlib.util
 import json
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
@@ -22,6 +23,13 @@ def load(path: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def provide_task() -> None:
+    """Let `from task import input_t, output_t` work, as it does where a submission is traced."""
+    task = ModuleType("task")
+    task.__dict__.update(input_t=Any, output_t=Any)
+    sys.modules["task"] = task
 
 
 def main() -> None:
@@ -40,6 +48,7 @@ def main() -> None:
     from harness.replay.reference import load_reference
     from harness.replay.timing import median_us
 
+    provide_task()
     torch.set_grad_enabled(False)
     reference = load_reference(load_problem_document(folder / name / "problem"))
     custom_kernel = load(folder / name / "submission.py").custom_kernel
