@@ -108,7 +108,9 @@ def conclude_attacks(out: Path) -> dict[str, Any]:
         if cases:
             first = next((case for case in cases if case["status"] != "passed"), cases[-1])
             good = first["status"] == status and first["reason"] in reasons
-            found[name] = {"got": [first["status"], first["reason"]], "as expected": good}
+            samples = first["samples"]
+            time_us = round(median_us(samples["spans_us"]), 3) if samples and samples["spans_us"] else None
+            found[name] = {"got": [first["status"], first["reason"]], "time_us": time_us, "as expected": good}
     return found
 
 

@@ -15,7 +15,7 @@ from tests.adversarial.catalogue import HEADINGS, Attack
 from tests.adversarial.pipeline import Outcome, work_of
 
 HONEST = "checked_plain"
-_GPU_RUN = Path(__file__).parents[2] / "bench" / "gpu" / "attacks.json"
+_GPU_RUN = Path(__file__).parents[2] / "bench" / "gpu" / "last.json"
 
 
 def effect_on_score(attack: Attack, outcome: Outcome, honest: Outcome) -> str:
@@ -51,10 +51,11 @@ def rows(attacks: tuple[Attack, ...], outcomes: Mapping[str, Outcome]) -> Iterat
 def _gpu_rows() -> Iterator[tuple[str, ...]]:
     """What each attack of tests/replay_gpu got on a GPU: the first case that did not pass, or how it was timed."""
     document = json.loads(_GPU_RUN.read_text())
-    for name, cases in document["attacks"].items():
-        case = next((c for c in cases if c["status"] != "passed"), cases[-1])
-        effect = "none: refused" if case["status"] != "passed" else f"timed: {case.get('median_us', 0):g} us"
-        yield f"On a GPU ({document['machine']['gpu']})", name, case["status"], case["reason"], "replay", effect, ""
+    heading = f"On a GPU ({document['environment'][0]['machine']['gpu']})"
+    for name, found in document["attacks"].items():
+        status, reason = found["got"]
+        effect = "none: refused" if status != "passed" else f"timed: {found['time_us']:g} us"
+        yield heading, name, status, reason, "replay", effect, "" if found["as expected"] else "WRONG"
 
 
 def render(table: list[tuple[str, ...]]) -> str:
