@@ -19,7 +19,6 @@ from harness.service.filling_live import list_notices
 from harness.service.job import Job, load_job
 from harness.service.keeping import Boards
 from harness.service.reading import (
-    count_records,
     find_ruling,
     list_boards,
     list_leaders,
@@ -37,6 +36,7 @@ from harness.site.links import board_page
 from harness.site.views import (
     ENTRIES,
     LATEST,
+    STANDINGS,
     BoardCard,
     BoardView,
     Overall,
@@ -50,9 +50,6 @@ from harness.site.views import (
 from harness.store.record import Record, decode_record
 from harness.store.schema import records
 from harness.store.store import Previous
-
-STANDINGS = 50
-"""Teams of the overall standings that the season's page shows."""
 
 TREND = 200
 """Ranked records of a team on a board that its chart shows."""
@@ -83,7 +80,7 @@ class Filling:
     def season(self) -> SeasonView:
         """Fill the season's home."""
         every = self.boards.load_all(self.connection, self.rules)
-        submissions, teams = count_records(self.connection)
+        submissions, teams = self.boards.count(self.connection)
         return SeasonView(
             cards=tuple(BoardCard.of(board) for board in every),
             overall=tuple(replace(item, standings=item.standings[:STANDINGS]) for item in self._overall(every)),

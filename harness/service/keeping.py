@@ -1,18 +1,22 @@
 """Whole boards, kept in memory by their versions, which rise in the transaction of whatever changes a board.
 
 So a page over many boards (standings, a team) costs one query, and no record is decoded twice. Frozen values are kept:
-whoever has one cannot change another's.
+whoever has one cannot change another's. Counts over everything, which no version tells of, may be some seconds old.
 """
 
 from __future__ import annotations
+
+import time
 
 from sqlalchemy import Connection, select
 
 from harness.board.ranking import Board
 from harness.service.entries import BoardKey
-from harness.service.reading import load_board
+from harness.service.reading import count_records, load_board
 from harness.service.rules import Rules
 from harness.service.schema import boards
+
+COUNTS_AGE_S = 5.0
 
 
 class Boards:
@@ -20,6 +24,7 @@ class Boards:
 
     def __init__(self) -> None:
         self._kept: dict[BoardKey, tuple[tuple[int, str | None], Board]] = {}
+        self._counts: tuple[float, tuple[int, int]] | None = None
 
     def load(self, connection: Connection, rules: Rules, key: BoardKey) -> Board:
         """Return a board as it is now."""
@@ -33,6 +38,12 @@ class Boards:
         order = {name: i for i, name in enumerate(rules.problems)}
         ordered = sorted(rows, key=lambda row: (order.get(row.problem, len(order)), *row[:3]))
         return [self._load(connection, rules, BoardKey(*row[:3]), row.version) for row in ordered]
+
+    def count(self, connection: Connection) -> tuple[int, int]:
+        """Return how many submissions are done, and of how many teams: as of the last few seconds."""
+        if self._counts is None or time.monotonic() - self._counts[0] > COUNTS_AGE_S:
+            self._counts = (time.monotonic(), count_records(connection))
+        return self._counts[1]
 
     def _load(self, connection: Connection, rules: Rules, key: BoardKey, version: int) -> Board:
         problem = rules.problems.get(key.problem)

@@ -14,6 +14,7 @@ from harness.board.trend import plot_trend
 from harness.site.links import OnBoard, board_page
 from harness.site.views import (
     LATEST,
+    STANDINGS,
     BoardCard,
     BoardView,
     Overall,
@@ -52,7 +53,7 @@ class Gathered:
         """Return what the season's home shows."""
         return SeasonView(
             cards=tuple(BoardCard.of(board) for board in self.boards),
-            overall=self._overall,
+            overall=tuple(replace(item, standings=item.standings[:STANDINGS]) for item in self._overall),
             latest=tuple(self.records[:LATEST]),
             teams=len(self._of_team),
             submissions=len(self.records),

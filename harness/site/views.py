@@ -18,6 +18,9 @@ from harness.store.record import Record, Setting
 ENTRIES = 40
 """Entries, or records, on one page of a board or of a team."""
 
+STANDINGS = 50
+"""Teams of the overall standings that the season's page shows."""
+
 LATEST = 20
 """How many of the latest records a page lists beside what it is about."""
 

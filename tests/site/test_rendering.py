@@ -119,6 +119,13 @@ def test_a_long_board_has_pages_and_every_entry_is_on_one():
     assert 'href="../../boards/fp8_quant-b200-closed/3.html"' in second
 
 
+def test_the_home_page_shows_the_first_teams_and_says_of_how_many():
+    home = Page(render_site(crowd(85), SEASON, generated=NOW)["index.html"]).words
+    assert "The first 50 of 85 teams." in home
+    assert "team-049" in home
+    assert "team-050" not in home.split("Latest submissions")[0]
+
+
 def test_pages_beyond_the_last_are_the_last():
     assert cut(0, 1)[1].pages == 1
     assert cut(85, 99)[1].number == 3
