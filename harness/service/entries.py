@@ -191,5 +191,6 @@ def _note_unranked(connection: Connection, board: BoardKey, record: Record) -> N
 
 def _enter(connection: Connection, board: BoardKey, kind: str, record: Record, *, first: str, runs: int) -> None:
     keys = {**board.columns, "setting": record.setting.key, "team": record.team, "kind": kind}
-    values = {"record": record.id, "first": first, "runs": runs, "document": encode_record(condense(record))}
-    upsert(connection, entries, keys, values)
+    version = select(boards.c.version).where(board.rows(boards)).scalar_subquery()
+    values = {"record": record.id, "first": first, "runs": runs, "stamp": version}
+    upsert(connection, entries, keys, {**values, "document": encode_record(condense(record))})

@@ -19,8 +19,9 @@ from harness.board.standings import Standing, rank_overall
 from harness.service.entries import RANKED, BoardKey
 from harness.service.job import Job, read_job
 from harness.service.received import unpack_files
+from harness.service.remembered import load_entries
 from harness.service.rules import Rules
-from harness.service.schema import boards, disqualified, entries, firsts, jobs, milestones, sources, unverified
+from harness.service.schema import boards, disqualified, firsts, jobs, milestones, sources, unverified
 from harness.store.codec import decode
 from harness.store.record import Record, Setting, VerdictRecord, decode_record
 from harness.store.schema import records
@@ -56,15 +57,14 @@ def load_board(connection: Connection, key: BoardKey, version_now: str | None = 
     )
     if setting is None:
         return empty
-    rows = connection.execute(select(entries).where(key.rows(entries)).order_by(entries.c.record)).all()
-    here = [(row, decode_record(row.document)) for row in rows]
+    here, counts = load_entries(connection, key), setting.key
     programs = [
-        Pooled(record, row.runs, row.first) for row, record in here if row.kind == RANKED and row.setting == setting.key
+        Pooled(record, row.runs, row.first) for row, record in here if row.kind == RANKED and row.setting == counts
     ]
     # By the age of the first run, as `pool_runs` has them.
     programs.sort(key=lambda pooled: pooled.first)
-    unranked = [record for row, record in here if row.kind != RANKED and row.setting == setting.key]
-    others = [record for row, record in here if row.setting != setting.key]
+    unranked = [record for row, record in here if row.kind != RANKED and row.setting == counts]
+    others = [record for row, record in here if row.setting != counts]
     return arrange(empty, programs, unranked, others, _first_teams(connection, key, programs))
 
 

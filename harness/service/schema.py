@@ -185,9 +185,13 @@ entries = Table(
     Column("record", String(32), nullable=False),
     Column("first", String(32), nullable=False),
     Column("runs", Integer, nullable=False),
+    Column("stamp", Integer, nullable=False),
     Column("document", _json, nullable=False),
 )
-"""What a board shows of each team: its best program ("ranked"), its newest record without a place ("unranked")."""
+"""What a board shows of each team: its best program ("ranked"), its newest record without a place ("unranked").
+
+`stamp` is the board's version when the entry was written.
+"""
 
 milestones = Table(
     "milestones",

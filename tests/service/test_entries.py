@@ -133,6 +133,16 @@ def test_a_second_run_of_the_leader_may_cost_the_lead(database):
     assert (entry.record.id, entry.runs) == (other.id, 1)
 
 
+def test_a_board_that_was_read_before_shows_what_came_since(database):
+    store(database, passed("acme", 10.0, 1), passed("bolt", 20.0, 2))
+    with database.read() as connection:
+        assert [e.record.team for e in load_board(connection, KEY).entries] == ["acme", "bolt"]
+    store(database, passed("bolt", 5.0, 3))
+    with database.read() as connection:
+        assert [(e.record.team, e.score_us) for e in load_board(connection, KEY).entries] == [("bolt", 5), ("acme", 10)]
+        assert load_board(connection, KEY) == load_board(connection, KEY)
+
+
 def test_what_no_board_shows_changes_no_board(database):
     store(database, incorrect())
     with database.read() as connection:

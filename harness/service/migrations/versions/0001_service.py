@@ -197,6 +197,7 @@ def _make_boards() -> None:
         sa.Column("record", sa.String(32), nullable=False),
         sa.Column("first", sa.String(32), nullable=False),
         sa.Column("runs", sa.Integer, nullable=False),
+        sa.Column("stamp", sa.Integer, nullable=False),
         sa.Column("document", _JSON, nullable=False),
     )
     op.create_table(

@@ -1,0 +1,58 @@
+"""Entries of boards, each decoded once: a document is parsed again only when its entry has been written anew.
+
+Decoding is most of the work of showing a board. What is kept is a copy of what the database says, found by the entry's
+stamp, which changes in the transaction that changes the entry; so it can be stale in no reader.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, Engine, Row, or_, select
+
+from harness.service.entries import BoardKey
+from harness.service.schema import entries
+from harness.store.record import Record, decode_record
+
+MOST, FEW = 20_000, 20
+
+_Entry: TypeAlias = tuple[Row[Any], Record]
+
+_kept: WeakKeyDictionary[Engine, dict[tuple[Any, ...], Record]] = WeakKeyDictionary()
+
+
+def load_entries(connection: Connection, key: BoardKey) -> list[_Entry]:
+    """Return a board's entries, by the age of their records: the row without its document, and the record of it."""
+    light = [column for column in entries.columns if column is not entries.c.document]
+    rows = connection.execute(select(*light).where(key.rows(entries)).order_by(entries.c.record)).all()
+    kept = _kept.setdefault(connection.engine, {})
+    found = _decode(connection, key, [row for row in rows if _name(row) not in kept])
+    shown: list[_Entry] = []
+    for row in rows:
+        if (record := kept.get(_name(row))) is not None:
+            shown.append((row, record))
+        elif (fresh := found.get(_place(row))) is not None:  # else it has gone since
+            shown.append(fresh)
+    if len(kept) + len(found) > MOST:
+        kept.clear()
+    kept.update({_name(row): record for row, record in found.values()})
+    return shown
+
+
+def _decode(connection: Connection, key: BoardKey, rows: list[Row[Any]]) -> dict[tuple[str, ...], _Entry]:
+    """Return entries by their places, as they are by now: in PostgreSQL they may have changed since `rows` was read."""
+    if not rows:
+        return {}
+    # Few have changed, or the board was not read before.
+    named = or_(*(key.rows(entries, setting=row.setting, team=row.team, kind=row.kind) for row in rows))
+    wanted = select(entries).where(named if len(rows) <= FEW else key.rows(entries))
+    return {_place(row): (row, decode_record(row.document)) for row in connection.execute(wanted)}
+
+
+def _place(row: Row[Any]) -> tuple[str, ...]:
+    return (row.setting, row.team, row.kind)
+
+
+def _name(row: Row[Any]) -> tuple[Any, ...]:
+    return (row.problem, row.target, row.division, *_place(row), row.stamp)
