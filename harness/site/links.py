@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
+_SAFE = re.compile(r"(?=.{1,80}$)[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
+
 
 class OnBoard(Protocol):
     """Anything that belongs to a board: a board, a record, a card."""
@@ -98,5 +100,7 @@ def numbered(name: str, number: int) -> str:
 
 def slug(name: str) -> str:
     """Return a name that is safe as a file's name and in a link; other names never get the same one."""
+    if _SAFE.fullmatch(name):
+        return name
     safe = re.sub(r"[^A-Za-z0-9_.]+", "-", name).strip("-.")[:80]
-    return safe if safe == name else f"{safe or 'x'}-{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
+    return f"{safe or 'x'}-{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"

@@ -203,6 +203,9 @@ def test_hostile_names_make_harmless_files():
     assert all(re.fullmatch(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?", name) and ".." not in name for name in names)
     assert len({slug("a b"), slug("a-b"), slug("a/b"), slug("a  b")}) == 4
     assert slug("..") not in ("", ".", "..")
+    assert [slug(name) for name in ("acme", "a-", "_a", "2sdz.v", "x" * 80)] == ["acme", "a-", "_a", "2sdz.v", "x" * 80]
+    for odd in ("a.", ".a", "-a", "a..b", "a b", "x" * 81, "é", "a\n", ""):
+        assert re.fullmatch(r"[A-Za-z0-9_.-]+-[0-9a-f]{8}", slug(odd)), odd
     assert len(slug("x" * 500)) < 100
 
 
