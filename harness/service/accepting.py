@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import timezone
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, insert, or_, select
 
 from harness.service.errors import RefusedError
-from harness.service.job import BUILD, DONE, QUEUED, Job, load_job, read_job
+from harness.service.job import BUILD, DONE, QUEUED, Job, read_job
 from harness.service.queue import ALL_PROBLEMS
 from harness.service.received import Received, pack_files
 from harness.service.rules import BEFORE, CLOSED, Rules
@@ -105,8 +105,8 @@ def rerun(connection: Connection, old: Job, rules: Rules, now_s: float) -> Job:
     version = rules.problems[old.problem].version if old.problem in rules.problems else old.problem_version
     names = ("team", "problem", "target", "division", "suite", "season", "source_sha256", "submitted_s")
     row = {column: getattr(old, column) for column in names}
-    _insert_job(connection, name, now_s, row | {"problem_version": version, "rerun_of": old.id}, f"rerun-{name}", "")
-    return _loaded(connection, name)
+    row |= {"problem_version": version, "rerun_of": old.id}
+    return _insert_job(connection, name, now_s, row, f"rerun-{name}", "")
 
 
 def _find_before(connection: Connection, team: str, key: str) -> Any:
@@ -126,13 +126,17 @@ def _aliases(rules: Rules) -> dict[str, str]:
 
 
 def _check_limits(connection: Connection, team: str, limits: Limits, now_s: float) -> None:
-    own = (jobs.c.team == team, jobs.c.rerun_of.is_(None))
-    pending = connection.execute(select(func.count()).where(*own, jobs.c.state != DONE)).scalar_one()
+    recent = jobs.c.created_s > now_s - 3600
+    counts = select(
+        func.count().filter(jobs.c.state != DONE),
+        func.count().filter(recent),
+        func.min(jobs.c.created_s).filter(recent),
+    )
+    own = counts.where(jobs.c.team == team, jobs.c.rerun_of.is_(None), or_(recent, jobs.c.state != DONE))
+    pending, count, oldest_s = connection.execute(own).one()
     if pending >= limits.pending:
         told = f"{pending} of your submissions are not evaluated yet; {limits.pending} are allowed at a time"
         raise RefusedError(429, "too-many-pending", told, retry_after_s=PENDING_RETRY_S)
-    recent = select(func.count(), func.min(jobs.c.created_s)).where(*own, jobs.c.created_s > now_s - 3600)
-    count, oldest_s = connection.execute(recent).one()
     if count >= limits.per_hour:
         retry_s = oldest_s + 3600 - now_s
         told = (
@@ -166,18 +170,13 @@ def _add(
         "source_sha256": source,
         "submitted_s": now_s,
     }
-    _insert_job(connection, name, now_s, row, key, received.digest)
-    return _loaded(connection, name)
+    return _insert_job(connection, name, now_s, row, key, received.digest)
 
 
-def _insert_job(connection: Connection, name: str, now_s: float, row: dict[str, Any], key: str, digest: str) -> None:
+def _insert_job(connection: Connection, name: str, now_s: float, row: dict[str, Any], key: str, digest: str) -> Job:
     fresh = {"stage": BUILD, "state": QUEUED, "attempt": 0, "faults": 0, "interruptions": 0}
     times = {"created_s": now_s, "queued_s": now_s}
+    values = {"id": name, **row, **fresh, **times}
     once = {"idempotency_key": key, "request_sha256": digest}
-    connection.execute(insert(jobs).values(id=name, **row, **fresh, **times, **once))
-
-
-def _loaded(connection: Connection, name: str) -> Job:
-    job = load_job(connection, name)
-    assert job is not None
-    return job
+    connection.execute(insert(jobs).values(**values, **once))
+    return Job(**{**dict.fromkeys(Job.__dataclass_fields__), **values})

@@ -22,7 +22,6 @@ from harness.service.posting import post_record
 from harness.service.reading import find_ruling, list_records, load_record, load_source, load_unverified
 from harness.service.received import parse_received
 from harness.service.teams import Holder
-from harness.service.waiting import observe, wait_of
 from harness.store.record import Record, encode_record
 
 router = APIRouter(prefix="/api/v1")
@@ -106,7 +105,7 @@ def get_submission(request: Request, submission_id: str) -> SubmissionState:
     now_s = service.now_s()
     with service.database.read() as connection:
         job = _want_job(load_job(connection, submission_id))
-        return describe_job(job, wait_of(connection, job, observe(connection, now_s), now_s))
+        return describe_job(job, service.watch.wait_of(connection, job, now_s))
 
 
 @router.get("/submissions/{submission_id}/files", responses=problem_answers(401, 403, 404, 503))
@@ -172,12 +171,11 @@ async def post_unverified(request: Request) -> JSONResponse:
 
 def _accept(service: Service, holder: Holder, body: bytes, key: str | None) -> tuple[Accepted, SubmissionState]:
     received = parse_received(body)
-    rules = service.rules()
     with service.database.write() as connection:
-        now_s = service.now_s()
+        rules, now_s = service.rules_file.current(connection), service.now_s()
         accepted = accept(connection, holder.team, received, key, rules, service.settings.limits, now_s)
     with service.database.read() as connection:
-        wait = wait_of(connection, accepted.job, observe(connection, now_s), now_s)
+        wait = service.watch.wait_of(connection, accepted.job, now_s)
     return accepted, describe_job(accepted.job, wait)
 
 

@@ -22,6 +22,7 @@ from harness.service.logs import warn
 from harness.service.rules import Rules, RulesFile
 from harness.service.settings import Settings
 from harness.service.teams import Holder, identify
+from harness.service.waiting import Watch
 from harness.store.database import Database
 from harness.text import clean
 
@@ -42,6 +43,7 @@ class Service:
     database: Database
     settings: Settings
     rules_file: RulesFile = field(init=False)
+    watch: Watch = field(default_factory=Watch)
     closing: bool = False
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ OBSERVED = 50
 """As many of the last jobs say how long a stage takes."""
 
 ALIVE_S = 60.0
+WATCH_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,28 @@ def wait_of(connection: Connection, job: Job, pace: Pace, now_s: float) -> Wait:
         return Wait(0, _estimate(job.stage, 0, pace, spent_s))
     position = find_position(job.team, _rank_among_own(connection, job), *_queue_of(connection, job.stage))
     return Wait(position, _estimate(job.stage, position, pace))
+
+
+class Watch:
+    """What is known of the queue, looked at again after a moment: a rush asks the same for everybody.
+
+    Positions are as old as that; they change with every submission of others anyway.
+    """
+
+    def __init__(self) -> None:
+        self._seen: tuple[float, Pace, dict[str, tuple[dict[str, int], list[str]]]] | None = None
+
+    def wait_of(self, connection: Connection, job: Job, now_s: float) -> Wait:
+        """Return a job's position and estimate, as `wait_of` does."""
+        seen = self._seen
+        if seen is None or not 0 <= now_s - seen[0] < WATCH_S:
+            queues = {stage: _queue_of(connection, stage) for stage in STAGES}
+            self._seen = seen = (now_s, observe(connection, now_s), queues)
+        _, pace, queues = seen
+        if job.state != QUEUED:
+            return wait_of(connection, job, pace, now_s)
+        position = find_position(job.team, _rank_among_own(connection, job), *queues[job.stage])
+        return Wait(position, _estimate(job.stage, position, pace))
 
 
 def list_waits(connection: Connection, queue: Sequence[Job], pace: Pace, now_s: float) -> list[Wait]:

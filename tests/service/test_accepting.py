@@ -135,8 +135,10 @@ def test_so_many_at_a_time(database):
     submit(database, limits=limits)
     error = refused(database, limits=limits)
     assert (error.status, error.kind, error.retry_after_s) == (429, "too-many-pending", 60)
-    submit(database, "bolt", limits=limits)
-    finish(database, lease(database))
+    submit(database, "bolt", limits=limits, now_s=START_S + 1)
+    held = lease(database, now_s=START_S + 2)
+    assert held.job.team == "acme"
+    assert finish(database, held, now_s=START_S + 2)
     submit(database, limits=limits)
 
 
