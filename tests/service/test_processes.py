@@ -10,10 +10,12 @@ import time
 import pytest
 from sqlalchemy import func, select
 
+from harness.service.evaluating import local_targets
 from harness.service.job import HELD
 from harness.service.organising import found_team, give_token
 from harness.service.reading import load_board
 from harness.service.schema import jobs, workers
+from harness.spec import load_season
 from harness.store.record import decode_record
 from harness.store.schema import records
 from tests.service.event import WORKSPACE, record_outcome
@@ -184,6 +186,31 @@ def test_a_real_submission_is_really_built(tmp_path, database, database_url):
         assert record["sandbox_level"] in ("strict", "restricted", "none")
         board = server.get("/api/v1/boards/scale/b200/closed").json()
         assert [row["record"] for row in board["unranked"]] == [good]
+        assert server.stop() == 0
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+
+
+@pytest.mark.gpu
+@SQLITE
+def test_a_real_submission_is_built_replayed_and_ranked(tmp_path, database, database_url):
+    root = tmp_path / "repository"
+    shutil.copytree(WORKSPACE, root)
+    starter = (root / "submissions" / "starter" / "scale" / "submission.py").read_text()
+    target = local_targets(load_season(root))[0]
+    with database.write() as connection:
+        found_team(connection, "test", "acme", "", time.time())
+        token = give_token(connection, "test", time.time(), team="acme", days=1)[1]
+    server = Server(root, database_url, "--workers", "build=1,gpu=1")
+    try:
+        name = server.submit(token, starter, target=target).json()["id"]
+        assert server.wait_done(name, 600)["verdict"] == "PASSED"
+        board = server.get(f"/api/v1/boards/scale/{target}/closed").json()
+        assert [(row["place"], row["record"]) for row in board["ranked"]] == [(1, name)]
+        record = server.get(f"/api/v1/records/{name}", token).json()
+        assert record["score_us"] > 0
+        assert [stage["name"] for stage in record["stages"]] == ["build", "check", "replay"]
         assert server.stop() == 0
     finally:
         if server.process.poll() is None:
