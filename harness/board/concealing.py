@@ -13,13 +13,12 @@ from dataclasses import replace
 from harness.frame import Frame
 from harness.store.record import Record, VerdictRecord
 
-_QUOTING_STAGES = ("source", "trace", "assemble")
-"""Stages whose messages may go on with lines of the program, or of what was made of it."""
-
 _OWN_WORDS = ("budget_spent",)
-"""Reasons whose messages are ours from end to end."""
+"""Reasons whose messages are ours from end to end. Any other may go on with lines of the program, or of what was made
+of it."""
 
 _ASSEMBLY = re.compile(r"(inline assembly)\b(?: \('.*'\)| \(\".*\"\)|( is not interpreted): .*)", re.DOTALL)
+_INTERPRETER = re.compile(r"(the interpreter's process ended early \([^)]*\)|the interpreter stopped): .*", re.DOTALL)
 _SYNTAX = ("syntax_error",)
 
 
@@ -44,13 +43,12 @@ def hides_something(record: Record) -> bool:
 
 def _conceal_verdict(verdict: VerdictRecord) -> VerdictRecord:
     lines = tuple(Frame(line.line, line.function, "") for line in verdict.traceback)
-    message = _ASSEMBLY.sub(r"\1\2", verdict.message)
+    message = verdict.message if verdict.reason in _OWN_WORDS else _first_line(verdict.message)
     if verdict.reason in _SYNTAX:
         message = "syntax error"
-    elif verdict.stage in _QUOTING_STAGES and verdict.reason not in _OWN_WORDS:
-        message = _first_line(message)
     return replace(verdict, message=message, traceback=lines, details={})
 
 
 def _first_line(text: str) -> str:
-    return _ASSEMBLY.sub(r"\1\2", text.strip().partition("\n")[0])
+    """Return the first line, without what it quotes of the program or of the interpreter's words."""
+    return _INTERPRETER.sub(r"\1", _ASSEMBLY.sub(r"\1\2", text.strip().partition("\n")[0]))

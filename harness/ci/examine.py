@@ -161,7 +161,8 @@ def _examine_team(
     folders = {file.path.split("/")[2] for file in files if file.path.count("/") >= 3}
     standing = {path.name for path in (root / place).glob("*/") if f"{place}/{path.name}" not in removed}
     faults += _check_doubles(root, entries, folders | standing)  # the head may not have what the base has got since
-    old = [fault for fault in faults if _is_standing(fault, files, changed)]
+    who = None if author.maintainer else fault  # whose team it is must hold now, wherever the fault lies
+    old = [fault for fault in faults if fault is not who and _is_standing(fault, files, changed)]
     return Proposal(
         entries=tuple(sorted(entries)),
         removed=tuple(sorted(removed)),

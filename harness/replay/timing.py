@@ -115,9 +115,9 @@ def median_us(spans_us: Iterable[float]) -> float:
     """
     spans = list(spans_us)
     middle = median(spans)
-    start = middle - TICK_US / 2
-    below = sum(span < start for span in spans)
-    within = sum(start <= span <= start + TICK_US for span in spans)
+    start, half = middle - TICK_US / 2, TICK_US / 2 + 1e-6  # samples are whole nanoseconds: both edges belong to it
+    below = sum(span < middle - half for span in spans)
+    within = sum(abs(span - middle) <= half for span in spans)
     return start + TICK_US * (len(spans) / 2 - below) / within if within else middle
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, insert, or_, select, update
 
+from harness.board.concealing import conceal
 from harness.board.pooling import Pooled, pool_runs
 from harness.service.schema import boards, disqualified, entries, firsts, milestones, programs
 from harness.service.upsert import insert_missing, upsert
@@ -128,10 +129,11 @@ def refresh_milestones(connection: Connection, board: BoardKey, setting: str) ->
 
 def condense(record: Record) -> Record:
     """Return what a board's row needs of a record: its times, without samples, errors, kernels or anybody's code."""
-    verdict = replace(record.verdict, details={}, traceback=()) if record.verdict else None
-    timed = tuple(_condense_case(case) for case in record.cases if case.timing)
+    hidden = conceal(record)
+    verdict = replace(hidden.verdict, details={}, traceback=()) if hidden.verdict else None
+    timed = tuple(_condense_case(case) for case in hidden.cases if case.timing)
     bare: dict[str, Any] = {"kernels": (), "stages": (), "build": None, "warnings": (), "machine": {}}
-    return replace(record, verdict=verdict, cases=timed, **bare)
+    return replace(hidden, verdict=verdict, cases=timed, **bare)
 
 
 def _condense_case(case: CaseRecord) -> CaseRecord:

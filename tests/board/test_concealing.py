@@ -27,6 +27,11 @@ def failed(stage: str, reason: str, message: str, **changes):
          "kernel f holds inline assembly: the closed division takes none"),
         ("replay", "not_all_checked", f"built; 0 of 4 checked: inline assembly is not interpreted: {SECRET}",
          "built; 0 of 4 checked: inline assembly is not interpreted"),
+        ("replay", "out_of_bounds", f"f reads beyond q\nFrom line 41 of the submission: {SECRET}", "f reads beyond q"),
+        ("replay", "not_all_checked", f"built; the interpreter's process ended early (exit code 1): {SECRET}",
+         "built; the interpreter's process ended early (exit code 1)"),
+        ("replay", "not_all_checked", f"built; the interpreter stopped: ValueError {SECRET}",
+         "built; the interpreter stopped"),
     ],
 )  # fmt: skip
 def test_what_quotes_the_program_is_hidden(stage, reason, message, shown):

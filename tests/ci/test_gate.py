@@ -329,6 +329,15 @@ def test_what_was_wrong_before_counts_when_it_is_touched(blemished, faults):
     }  # fmt: skip
 
 
+def test_nobody_submits_as_a_team_that_has_left_since_the_fork(competition, faults):
+    """Its team.yml is at the head, where the pull request leaves it as it is; it does not name whoever sends this."""
+    competition.write("submissions/zeta/scale/more.py", "# by eve\n")
+    head = competition.commit()
+    git(competition.origin, "rm", "-rq", "submissions/zeta")
+    git(competition.origin, "commit", "-qm", "zeta leaves")
+    assert ("team_file", "submissions/zeta/team.yml") in faults("eve", head)
+
+
 def test_a_broken_team_file_of_the_base_keeps_maintainers_from_nothing(blemished, faults):
     blemished.write("submissions/zeta/scale/submission.py", STARTER + "# mended\n")
     assert set(faults("zoe")) == {("no_team_file", "submissions/zeta/team.yml")}  # nobody knows that it is zoe's

@@ -119,3 +119,9 @@ def test_the_median_is_finer_than_the_clocks_tick():
     assert half == pytest.approx((below + above) / 2)
     assert median_us([below] * 99) == pytest.approx(below)
     assert median_us([1.0, 10.0]) == 5.5, "no sample is near the median"
+
+
+def test_a_median_between_two_ticks_lies_between_them_whatever_the_ticks():
+    for tick in range(30, 1000):
+        spans = [tick * TICK_US] * 20 + [(tick + 1) * TICK_US] * 20
+        assert median_us(spans) == pytest.approx((tick + 0.5) * TICK_US)

@@ -7,6 +7,7 @@ import in one of them is found when the file is built and not on a machine that 
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import tempfile
 import zipapp
@@ -92,7 +93,9 @@ def build_node(out: Path, *, on_cpu: bool = False) -> None:
             copy.write_bytes(path.read_bytes())
         (tree / "__main__.py").write_text(_MAIN.format(root=root), encoding="utf-8")
         out.parent.mkdir(parents=True, exist_ok=True)
-        zipapp.create_archive(tree, out, compressed=True)
+        made = out.with_name(f".{out.name}.{os.getpid()}")  # another process may be reading the old one
+        zipapp.create_archive(tree, made, compressed=True)
+        made.replace(out)
 
 
 def _locate(name: str) -> Path | None:

@@ -9,7 +9,6 @@ be captured (it reads a number back, say) is run as it is. All of this is the ju
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -117,24 +116,22 @@ class _Graphs:
 
 def _capture(reference: Reference, request: Request, layout: CaseLayout) -> _Graphs | None:
     """Return the graphs of a case, or None where they can't be had or compute something else."""
-    graphs = _quietly(lambda: _Graphs(reference, request, layout))
-    if graphs is None:
-        return None
-    sample = add_expected(reference, request, draw_inputs(reference, request, "cuda"))
-    drawn = graphs.draw(request)
-    key = secrets.randbits(63)
-    graphs.accepts([0] * len(drawn), key)
-    pairs = [*zip(sample.inputs, drawn, strict=True), *zip(sample.expected, graphs.expected, strict=True)]
-    same = all(_same_bits(left, right) for left, right in pairs)
-    return graphs if same else None
-
-
-def _quietly(make: Callable[[], _Graphs]) -> _Graphs | None:
+    stream = torch.cuda.current_stream()
     try:
-        return make()
+        graphs = _Graphs(reference, request, layout)
+        return graphs if _computes_the_same(graphs, reference, request) else None
     except Exception:  # whatever an organiser's reference does that no graph can hold
+        torch.cuda.set_stream(stream)  # a capture that failed may have left its own behind
         torch.cuda.synchronize()
         return None
+
+
+def _computes_the_same(graphs: _Graphs, reference: Reference, request: Request) -> bool:
+    sample = add_expected(reference, request, draw_inputs(reference, request, "cuda"))
+    drawn = graphs.draw(request)
+    graphs.accepts([0] * len(drawn), secrets.randbits(63))
+    pairs = [*zip(sample.inputs, drawn, strict=True), *zip(sample.expected, graphs.expected, strict=True)]
+    return all(_same_bits(left, right) for left, right in pairs)
 
 
 def _same_bits(left: torch.Tensor, right: torch.Tensor) -> bool:

@@ -22,7 +22,7 @@ def take_turn(
     """Hold the lock of a GPU; yields whether it could be had.
 
     Args:
-        gpu: its name, as CUDA_VISIBLE_DEVICES has it.
+        gpu: its name, the same in every process.
         waiting: is called once if another replay is at work.
         folder: where the lock lies; the machine's folder for temporary files by default.
         shared: nothing is timed, so others that share may run at the same time.
