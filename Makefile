@@ -1,6 +1,7 @@
 # Every target sets up what it needs first: on a fresh machine `make submit PROBLEM=chunk_fwd_h` and `make test` are the
 # only commands to type. Variables: PROBLEM, TEAM, TARGET, FILE, SUITE, DIVISION, CASE, ARGS (more options), RECORD; NODE
-# and NODE_PYTHON (of dry-run: a GPU machine, and its Python that has torch); PYTHON (which Python makes the environment);
+# and NODE_PYTHON (of dry-run: a GPU machine, and its Python that has torch); TO (of submit: a leaderboard service's
+# address); PYTHON (which Python makes the environment);
 # TORCH_INDEX (the package index that torch comes from: a URL, "auto" or "none").
 
 PYTHON ?= python3
@@ -23,8 +24,8 @@ need-problem:
 environment:  ## Make .venv, or bring it up to date.
 	@$(PYTHON) -I harness/bootstrap.py
 
-submit: need-problem environment  ## Check, compile and judge a submission, and put it on the board: PROBLEM, [TEAM, TARGET, FILE].
-	@$(HARNESS) submit '$(PROBLEM)' $(OPTIONS)
+submit: need-problem environment  ## Check, compile and judge a submission, and put it on the board: PROBLEM, [TEAM, TARGET, FILE; TO=https://host].
+	@$(HARNESS) submit '$(PROBLEM)' $(if $(TO),--to '$(TO)') $(OPTIONS)
 
 dry-run: need-problem environment  ## Judge and time on a GPU of your own, and record nothing: PROBLEM, [NODE=user@host, NODE_PYTHON].
 	@$(HARNESS) dry-run '$(PROBLEM)' $(if $(NODE),--node='$(NODE)') $(if $(NODE_PYTHON),--python='$(NODE_PYTHON)') $(OPTIONS)

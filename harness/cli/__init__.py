@@ -29,6 +29,8 @@ VERBS = {
     ),
     "baseline": ("harness.cli.baseline", "Measure starters and torch on this machine's GPU, for comparison."),
     "board": ("harness.cli.board", "Show a problem's board, or export the whole season as a static site."),
+    "queue": ("harness.cli.queue", "Show what a leaderboard service is working on, and what waits."),
+    "watch": ("harness.cli.watch", "Show a leaderboard service's standings and queue, live."),
     "show": ("harness.cli.show", "Show one record: verdict, cases, compile report, generated code."),
     "problems": ("harness.cli.problems", "List the season's problems, or a problem's cases."),
     "new": ("harness.cli.new", "Begin a team's submission from the starter."),

@@ -31,7 +31,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--division", type=click.Choice(["closed", "open"]), default="closed", show_default=True)
 @click.option("--team", help="Point out this team's rows.")
 @click.option("--standings", is_flag=True, help="Show only the overall standings, by points.")
-@click.option("--from", "source", type=click.Path(path_type=Path), help="Records to use: a JSON file or a folder.")
+@click.option("--from", "source", help="Records to use: a JSON file or a folder; or a leaderboard service's URL.")
 @click.option("--save", type=_FOLDER, help="Write the records behind the boards as JSON files, for --from.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV for spreadsheets.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -42,7 +42,7 @@ def command(
     division: str,
     team: str | None,
     standings: bool,
-    source: Path | None,
+    source: str | None,
     save: Path | None,
     as_csv: bool,
     as_json: bool,
@@ -56,6 +56,12 @@ def command(
     from harness.spec import find_problem, load_season
     from harness.target import load_target
 
+    if source is not None and "://" in source:
+        if as_csv or save is not None or export is not None:
+            raise UsageError(f"--csv, --save and --export are for records here; {source} has pages and CSV itself")
+        from harness.cli.remote_boards import show_boards
+
+        return show_boards(source, problem, target, division, team=team, only_standings=standings, as_json=as_json)
     workspace = find_workspace(Path.cwd())
     season = load_season(workspace.root)
     if as_csv and problem is None:
@@ -64,7 +70,7 @@ def command(
         raise UsageError("--standings are over all problems: leave the problem out")
     problems = [find_problem(workspace.root, name) for name in ([problem] if problem else season.problems)]
     targets = [load_target(target).name] if target else list(season.targets)
-    with _open(workspace, source) as records:
+    with _open(workspace, Path(source) if source else None) as records:
         if export is not None:
             return _export(export, workspace, records.everything())
         boards = _choose([[_rank(records, p, name, division) for p in problems] for name in targets])

@@ -19,6 +19,8 @@ TITLES = {
     "replay": "replay on GPU",
     "baseline": "baselines",
     "qualify": "qualify",
+    "queue": "queue",
+    "build": "build",
 }
 
 PRINTED_LINES = 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -13,19 +14,51 @@ from harness.board.ranking import Board, rank
 from harness.board.reading import fell_short
 from harness.board.show import render_kernels, render_record
 from harness.board.text import microseconds, seconds
-from harness.store import BuildRecord, KernelRecord, Record, Store, VerdictRecord
+from harness.store import BuildRecord, KernelRecord, Previous, Record, Store, VerdictRecord
 from harness.target import load_target
 from harness.text import clean
 
 
+class Placed(Protocol):
+    """What has a place on a board."""
+
+    @property
+    def place(self) -> int:
+        """1 for the leader."""
+
+    @property
+    def tied(self) -> bool:
+        """Another has the same place."""
+
+
 def render_report(record: Record, store: Store, *, debug: bool) -> list[RenderableType]:
-    """Return the report of a finished record: verdict first, then what changed, cases, kernels, and the standing."""
+    """Return the report of a finished record of this machine."""
     previous = store.previous(record.team, record.problem, record.target, division=record.division, before=record.id)
+    standing = None
+    if record.accepted:
+        board = current_board(store, record.problem, record.target, record.division)
+        place = next((entry for entry in board.entries if entry.record.team == record.team), None)
+        standing = render_standing(record, place, len(board.entries))
+    return compose_report(record, previous, standing, more=f"make show RECORD={record.id}", debug=debug)
+
+
+def compose_report(
+    record: Record, previous: Previous, standing: RenderableType | None, *, more: str, debug: bool = False
+) -> list[RenderableType]:
+    """Return a report: verdict first, then what changed, cases, kernels, and the standing.
+
+    Args:
+        record: finished.
+        previous: the team's earlier records.
+        standing: where it leads to, None for nowhere.
+        more: where to see the record again.
+        debug: show our own traceback of an error of ours.
+    """
     shown = render_record(record, changes=list_changes(record, previous), environment=not fell_short(record))
     parts: list[RenderableType] = [shown, Text("")]
-    if record.accepted:
-        parts.append(render_standing(record, current_board(store, record.problem, record.target, record.division)))
-    parts.append(Text(f"record {record.id}   more: make show RECORD={record.id}", "dim"))
+    if standing is not None:
+        parts.append(standing)
+    parts.append(Text(f"record {record.id}   more: {more}", "dim"))
     ours = record.verdict.details.get("traceback") if record.verdict else None
     if debug and isinstance(ours, str):
         parts.append(Text(clean(ours, lines=True), "dim"))
@@ -39,16 +72,20 @@ def current_board(store: Store, problem: str, target: str, division: str) -> Boa
     return rank(records, problem, target, division, noise=gpu.ranking_noise, noise_assumed=assumed)
 
 
-def render_standing(record: Record, board: Board) -> RenderableType:
-    """Return a sentence on where a team stands."""
-    place = next((entry for entry in board.entries if entry.record.team == record.team), None)
-    if place is not None:
-        tied = " (tied)" if place.tied else ""
-        return Text(f"{record.team} is number {place.place}{tied} of {len(board.entries)} on {board.problem}, "
-                    f"{board.target}", "bold")  # fmt: skip
-    ranked = len(board.entries)
+def render_standing(record: Record, placed: Placed | None, ranked: int) -> RenderableType:
+    """Return a sentence on where a record's team stands.
+
+    Args:
+        record: accepted.
+        placed: the team's entry on the record's board, None if it has none.
+        ranked: how many entries the board has.
+    """
+    if placed is not None:
+        tied = " (tied)" if placed.tied else ""
+        where = f"{record.problem}, {record.target}"
+        return Text(f"{clean(record.team)} is number {placed.place}{tied} of {ranked} on {clean(where)}", "bold")
     text = (
-        f"{record.team} is listed on {board.problem}, {board.target}, but not ranked "
+        f"{record.team} is listed on {record.problem}, {record.target}, but not ranked "
         f"({ranked or 'no'} ranked {'entry' if ranked == 1 else 'entries'} so far): {record.unranked_reason}"
     )
     return Text(clean(text))

@@ -25,7 +25,6 @@ FILE_TEAM = "local"  # who a file of nobody's folder is recorded as
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.argument("problem"),
     click.option("--team", help=f"Whose submission: submissions/TEAM/PROBLEM. [default: {DEFAULT_TEAM}]"),
     click.option(
         "--file",
@@ -51,7 +50,12 @@ _OPTIONS = (
 
 
 def submission_options(function: Function) -> Function:
-    """Add the options that name a submission and how to build it."""
+    """Add the argument and the options that name a submission and how to build it."""
+    return click.argument("problem")(build_options(function))
+
+
+def build_options(function: Function) -> Function:
+    """Add the options of `submission_options`, without the argument PROBLEM."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
@@ -81,7 +85,6 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     """
     from harness.case import load_cases, select_cases
     from harness.spec import find_problem, load_season
-    from harness.submission import find_submission, load_submission
     from harness.target import load_target
 
     workspace = find_workspace(Path.cwd())
@@ -91,11 +94,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
         print(f"note: {problem.name} is not in the season, so this is for trying it out: never ranked", file=sys.stderr)
     target = load_target(options.target) if options.target else None
     cases = select_cases(load_cases(problem, options.suite), options.cases)
-    if options.file is not None:
-        submission = load_submission(options.file, options.team or FILE_TEAM)
-    else:
-        submission = find_submission(workspace.root, options.team or DEFAULT_TEAM, problem.name, problem.aliases)
-    _compare_header(submission, problem)
+    submission = find_named(options, workspace, problem)
     # What is slow to import waits until the request is known to be good.
     from harness.engine.request import BuildRequest
     from harness.toolchain import check_toolchain
@@ -115,6 +114,29 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     )
 
 
+def find_named(options: Options, workspace: Workspace, problem: Problem) -> Submission:
+    """Return the submission that the options name.
+
+    Raises:
+        UsageError: it does not exist, or is none.
+    """
+    from harness.submission import find_submission, load_submission
+
+    if options.file is not None:
+        submission = load_submission(options.file, options.team or FILE_TEAM)
+    else:
+        submission = find_submission(workspace.root, options.team or DEFAULT_TEAM, problem.name, problem.aliases)
+    _compare_header(submission, problem)
+    return submission
+
+
+def named_targets(season: Season, submission: Submission) -> list[str]:
+    """Return the season's targets that the file's header names."""
+    # The event adds a provider to some names: B200_Nebius.
+    gpus = [value.lower().partition("_")[0] for kind, value in submission.headers if kind == "gpu"]
+    return [name for name in gpus if name in season.targets]
+
+
 def _default_target(season: Season, submission: Submission) -> Target:
     """Return this machine's GPU if the season ranks it, else the one that the file's header names, else the first.
 
@@ -125,8 +147,7 @@ def _default_target(season: Season, submission: Submission) -> Target:
 
     here = find_season_gpu(season)
     gpus = [value for kind, value in submission.headers if kind == "gpu"]
-    # The event adds a provider to some names: B200_Nebius.
-    named = [name for gpu in gpus if (name := gpu.lower().partition("_")[0]) in season.targets]
+    named = named_targets(season, submission)
     target = here[1] if here is not None else load_target((*named, season.targets[0])[0])
     if gpus and not named:
         said = f"the file's header says `gpu {clean(gpus[0])[:40]}`, which the season does not rank"

@@ -1,0 +1,41 @@
+"""`harness board --from URL`: the boards of a service, as it ranks them."""
+
+from __future__ import annotations
+
+from harness.cli.output import print_json, print_renderable
+from harness.client.address import parse_address
+from harness.client.boards import fetch_boards, fetch_season, fetch_standings
+from harness.client.connection import Connection
+from harness.client.tables import render_board, render_standings
+from harness.errors import UsageError
+
+
+def show_boards(
+    url: str,
+    problem: str | None,
+    target: str | None,
+    division: str,
+    *,
+    team: str | None,
+    only_standings: bool,
+    as_json: bool,
+) -> int:
+    """Print a service's boards, or one problem's, as `harness board` prints those of this machine; no token is sent."""
+    connection = Connection(parse_address(url))
+    season = fetch_season(connection)
+    if division not in season.divisions:
+        told = f"the season at {connection.address.name} has no {division} division"
+        raise UsageError(f"{told}: --division {' or '.join(season.divisions)}")
+    boards = [] if only_standings else fetch_boards(connection, season, problem, target, division)
+    where = boards[0][0].target if boards else target or season.targets[0]
+    standings, standings_json = ((), None) if problem else fetch_standings(connection, where, division)
+    if as_json:
+        documents = [document for _, document in boards]
+        print_json(standings_json if only_standings else documents[0] if problem else documents)
+        return 0
+    titles = {name: str(facts.get("title", name)) for name, facts in season.problems.items()}
+    shown = [render_board(board, titles.get(board.problem, board.problem), team) for board, _ in boards]
+    if standings or only_standings:
+        shown.append(render_standings(standings, season, where, division))
+    print_renderable(*shown)
+    return 0
