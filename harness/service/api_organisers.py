@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
 from harness.service import organising
-from harness.service.http import Service, problem_answers, service_of
+from harness.service.http import Service, problem_answers, read_body, service_of
 from harness.service.rules import change_season
 from harness.service.teams import DEFAULT_DAYS
 
-router = APIRouter(prefix="/api/v1")
+
+class _OrganisersRoute(APIRoute):
+    """Asks who somebody is before it reads what they send, and reads no more than the service takes."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            await run_in_threadpool(service_of(request).want_organiser, request)
+            body = await read_body(request)
+
+            async def receive() -> dict[str, Any]:
+                return {"type": "http.request", "body": body, "more_body": False}
+
+            return await handle(Request(request.scope, receive))
+
+        return guarded
+
+
+router = APIRouter(prefix="/api/v1", route_class=_OrganisersRoute)
 
 _Text = Annotated[str, Field(max_length=2000, pattern=r"^[^\x00]*$")]
 _Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]

@@ -168,6 +168,8 @@ def _find_subject(connection: Connection, record: str, team: str) -> tuple[str, 
     row = connection.execute(select(records.c.team, records.c.program).where(records.c.id == record)).first()
     if row is None:
         raise UsageError(f"there is no record {record[:40]!r}")
+    if not row.program:  # which would be all of the team's
+        raise UsageError(f"record {record} is of no program that could be told from others: name its team instead")
     return row.team, row.program, record
 
 

@@ -132,10 +132,15 @@ def test_a_body_that_never_comes_is_given_up(live):
         assert slow.recv(65536).startswith(b"HTTP/1.1 408 ")
 
 
-def test_a_stranger_is_refused_before_the_body_is_read(live):
+@pytest.mark.parametrize("path", ["submissions", "acts"])
+def test_a_stranger_is_refused_before_the_body_is_read(live, path):
     with socket.create_connection(("127.0.0.1", live.port), timeout=60) as stranger:
-        stranger.sendall(b"POST /api/v1/submissions HTTP/1.1\r\nHost: x\r\nContent-Length: 399999\r\n\r\n")
+        stranger.sendall(f"POST /api/v1/{path} HTTP/1.1\r\nHost: x\r\nContent-Length: 399999\r\n\r\n".encode())
         assert stranger.recv(65536).startswith(b"HTTP/1.1 401 ")
+
+
+def test_an_act_is_no_larger_than_what_is_read(live):
+    refused(live.post("/api/v1/acts", live.ada, {"act": "freeze", "reason": "x" * 400_000}), 413, "too-large")
 
 
 def test_code_is_seen_by_whom_the_season_lets(live):

@@ -34,6 +34,15 @@ def act(database, what, *arguments, **options):
         return what(connection, "ada", *arguments, START_S, **options)
 
 
+def test_a_record_without_a_program_does_not_stand_for_all_of_them(database):
+    join(database, "acme")
+    enter(database, "acme", 5.0, 1)
+    fault = enter(database, "acme", None, 2, normalised_source_sha256="")
+    with pytest.raises(UsageError, match="of no program that could be told from others: name its team instead"):
+        act(database, organising.disqualify, "a slip", record=fault)
+    assert standing(database) == ["acme"]
+
+
 def test_a_ruling_takes_every_run_of_a_program_off_and_later_ones_too(database):
     join(database, "acme", "bolt")
     same = {"normalised_source_sha256": "aa" * 32}
