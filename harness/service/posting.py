@@ -1,7 +1,7 @@
 """Records that teams post from their own machines: kept apart, listed as unverified, never ranked.
 
-Such a record is whatever its sender wrote, and hostile. It is parsed strictly, capped in size and depth, held against the token's
-team, and stored in a table of its own under a name of ours, so that nothing that ranks can ever meet it.
+Such a record is whatever its sender wrote, and hostile. It is parsed strictly, capped in size and depth, held against
+the token's team, and stored in a table of its own under a name of ours, so that nothing that ranks can ever meet it.
 """
 
 from __future__ import annotations
