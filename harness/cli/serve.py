@@ -26,7 +26,8 @@ def command(host: str, port: int, workers: str | None, evaluate: str, targets: s
     back and goes on when it starts again.
     """
     from harness.engine.workspace import find_workspace
-    from harness.service.evaluating import local_targets, make_evaluator
+    from harness.sandbox import best_level
+    from harness.service.evaluating import ENGINE, local_targets, make_evaluator, want_sandbox
     from harness.service.server import open_database, serve
     from harness.service.settings import load_settings
     from harness.service.supervisor import Crew, parse_counts
@@ -36,8 +37,11 @@ def command(host: str, port: int, workers: str | None, evaluate: str, targets: s
     workspace = find_workspace(Path.cwd())
     settings = load_settings(workspace.root, workspace.database.parent, os.environ)
     make_evaluator(evaluate, workspace.root)  # what is wrong with it is told now, not by every worker
-    gpus = tuple(targets.split(",")) if targets else local_targets(load_season(workspace.root))
+    season = load_season(workspace.root)
+    gpus = tuple(targets.split(",")) if targets else local_targets(season)
     counts = parse_counts(workers) if workers else {"build": 1, **({"gpu": 1} if gpus else {})}
+    if evaluate == ENGINE and any(counts.values()):
+        want_sandbox(season, best_level())
     database = open_database(settings)
     with database.read() as connection:
         empty = not list_teams(connection)

@@ -20,8 +20,8 @@ from harness.engine.recording import open_record
 from harness.engine.request import BuildRequest
 from harness.engine.stages import evaluate_build, evaluate_replay
 from harness.engine.workspace import Workspace
-from harness.errors import HarnessError, UsageError
-from harness.sandbox import Level, best_level
+from harness.errors import HarnessError, SandboxError, UsageError
+from harness.sandbox import Level, LevelReport, best_level
 from harness.service.job import Job
 from harness.spec import Problem, Season
 from harness.store import load_records
@@ -60,12 +60,12 @@ class EngineEvaluator:
         self._workspace = Workspace(root)
 
     @cached_property
-    def _toolchain(self) -> dict[str, str]:
-        return check_toolchain()
+    def _sandbox(self) -> LevelReport:
+        return best_level()
 
     @cached_property
-    def _level(self) -> Level:
-        return best_level().level
+    def _toolchain(self) -> dict[str, str]:
+        return check_toolchain()
 
     def build(self, task: Task, listener: Listener) -> Record:
         """Return the record of a job after its build and check."""
@@ -89,7 +89,7 @@ class EngineEvaluator:
             division=task.job.division,
             cases=load_cases(task.problem, task.job.suite),
             portable=False,
-            level=self._level,
+            level=want_sandbox(task.season, self._sandbox),
             toolchain=self._toolchain,
             suite=task.job.suite,
         )
@@ -151,6 +151,20 @@ def make_evaluator(kind: str, root: Path) -> Evaluator:
         return RecordedEvaluator(Path(folder), float(pace or 0))
     except ValueError:
         raise UsageError(f"the pace of recorded outcomes should be a number, not {pace[:40]!r}") from None
+
+
+def want_sandbox(season: Season, found: LevelReport) -> Level:
+    """Return the level at which strangers' code is run here: what was found, if that is enough.
+
+    Raises:
+        SandboxError: it is less than the season asks for, or nothing at all.
+    """
+    levels = list(Level)  # the best first
+    least = levels[min(levels.index(Level(season.sandbox)), levels.index(Level.RESTRICTED))]
+    if levels.index(found.level) > levels.index(least):
+        told = f"at sandbox level {least} at least, and this machine has {found.level}: {'; '.join(found.reasons)}"
+        raise SandboxError(f"a service runs strangers' code {told}")
+    return found.level
 
 
 def local_targets(season: Season) -> tuple[str, ...]:
