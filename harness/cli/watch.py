@@ -59,11 +59,12 @@ def _print_changes(connection: Connection, seen: Seen, every_s: float, *, once: 
 
 
 def _show_live(connection: Connection, seen: Seen, every_s: float) -> None:
+    from rich.console import Console
     from rich.live import Live
 
     from harness.client.watching import look, render_seen
 
-    with Live(render_seen(seen), screen=True, auto_refresh=False) as live:
+    with Live(render_seen(seen), console=Console(), screen=True, auto_refresh=False) as live:
         while True:
             connection.sleep(every_s)
             try:
