@@ -7,18 +7,19 @@ gave; an error of ours is raised, because whoever runs a queue tries again. Noth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from harness.engine.baselines import load_baselines
 from harness.engine.build import run_build
 from harness.engine.gpu_node import NodeLacksError
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.progress import Listener
-from harness.engine.recording import Evaluation, close_record, close_replayed
+from harness.engine.recording import Evaluation, close_record, close_replayed, open_record
 from harness.engine.request import BuildRequest
 from harness.engine.submit import evaluate
 from harness.engine.workspace import Workspace
 from harness.store import Record
-from harness.verdict import Verdict
+from harness.verdict import Kind, Verdict
 
 
 def evaluate_build(request: BuildRequest, record: Record, workspace: Workspace, listener: Listener) -> Record:
@@ -41,7 +42,7 @@ def evaluate_build(request: BuildRequest, record: Record, workspace: Workspace, 
 def evaluate_replay(
     request: BuildRequest, checked: Record, workspace: Workspace, node: Sequence[str], listener: Listener
 ) -> Record:
-    """Replay on a GPU what `evaluate_build` has built.
+    """Replay on a GPU what `evaluate_build` has built; what other rules or tools have built is built and checked anew.
 
     Args:
         request: the one that was built.
@@ -53,6 +54,11 @@ def evaluate_replay(
     Raises:
         HarnessError: the node could not be used, or failed twice; nobody's verdict.
     """
+    opened = replace(open_record(request), id=checked.id, created=checked.created, season=checked.season)
+    if opened.setting != checked.setting:  # the times will be those of today's problem, evaluator and tools
+        checked = evaluate_build(request, opened, workspace, listener)
+        if checked.kind not in (Kind.CHECKED, Kind.BUILT):
+            return checked
     evaluation = Evaluation()
     built = run_build(request, workspace, listener)
     if isinstance(built, Verdict):  # what it is held against has changed since: the rules, the budget

@@ -21,9 +21,11 @@ from harness.engine.build import run_build
 from harness.engine.gpu_node import NodeLacksError, find_local_gpus, find_node, find_season_gpu
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.progress import ignore
+from harness.engine.recording import open_record
 from harness.engine.replaying import NOT_RECORDED, check_rules, describe_artifact, run_replay
 from harness.engine.request import BuildRequest
 from harness.engine.rescoring import choose_records, rescore
+from harness.engine.stages import evaluate_build, evaluate_replay
 from harness.engine.submit import run_submit
 from harness.engine.workspace import Workspace
 from harness.errors import WorkerError
@@ -93,6 +95,7 @@ def said(name, *, xids="", **machine):
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
+BROKEN = (("submission.py", b"def custom_kernel(data:"),)
 LACKS = json.dumps({"event": "error", "kind": "lacks", "message": "cuda-bindings is not installed here"}) + "\n"
 
 
@@ -116,6 +119,23 @@ def test_an_honest_kernel_is_passed_recorded_and_ranked(submit):
     assert record.machine["runner_sandbox"] == record.sandbox_level == best_level().level.value
     assert [stage.name for stage in record.stages] == ["build", "check", "replay"]
     assert [(entry.place, entry.record.id) for entry in board.entries] == [(1, record.id)]
+
+
+def test_what_was_built_under_other_rules_is_built_and_checked_anew(
+    request_of_honest, workspace_of_honest, artifact, node
+):
+    """Times of today's rules are never ranked among those of the rules at the time of the build."""
+    asked, place = request_of_honest, workspace_of_honest
+    now = evaluate_build(asked, open_record(asked), place, ignore)
+    then = dataclasses.replace(now, problem_version="0", evaluator_version="0", program_sha256="")
+    same = evaluate_replay(asked, now, place, node(said("honest")), ignore)
+    anew = evaluate_replay(asked, then, place, node(said("honest")), ignore)
+    assert (same.kind, anew.kind, anew.ranked) == ("PASSED", "PASSED", True)
+    assert anew.setting == same.setting == now.setting
+    assert (anew.id, anew.created, anew.program_sha256) == (now.id, now.created, now.program_sha256)
+    wrong = dataclasses.replace(asked, submission=dataclasses.replace(asked.submission, files=BROKEN))
+    refused = evaluate_replay(wrong, then, place, node(), ignore)
+    assert (refused.kind, refused.setting) == ("COMPILE_ERROR", now.setting)
 
 
 @pytest.mark.slow
