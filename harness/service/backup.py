@@ -12,6 +12,7 @@ import base64
 import gzip
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ def back_up(database: Database, path: Path) -> int:
 def restore(database: Database, path: Path) -> int:
     """Fill an empty database from a backup, in one transaction; return how many rows it got.
 
-    What was under way when the backup was made waits again.
+    What was under way when the backup was made waits again, and whatever waits does so from now on: the time until
+    somebody restored it is no submission's to have waited for too long.
 
     Raises:
         UsageError: the file is no backup of this version, was cut off, or the database is not empty.
@@ -144,6 +146,8 @@ def _restored(table: Table, rows: list[dict[str, Any]]) -> Iterator[dict[str, An
             row[name] = base64.b64decode(row[name])
         if table is jobs and row["state"] in HELD:
             row |= {"state": QUEUED, "worker": None, "until_s": None, "deadline_s": None, "progress": None}
+        if table is jobs and row["state"] == QUEUED:
+            row["queued_s"] = time.time()
         if table is not workers:  # they are of another machine, or another day
             yield row
 

@@ -55,7 +55,8 @@ def recover(connection: Connection, limits: Limits, now_s: float, *, at_start: b
         connection: a writing one.
         limits: how long a submission may wait.
         now_s: the time.
-        at_start: of the server: whose worker is gone was interrupted with it.
+        at_start: of the server: whose worker is gone was interrupted with it, and nothing has waited for too long,
+            because nobody may have been there to evaluate it.
     """
     requeued, given_up = [], []
     for job, gone in _find_lost(connection, now_s):
@@ -67,6 +68,8 @@ def recover(connection: Connection, limits: Limits, now_s: float, *, at_start: b
                 requeued.append(job.id)
         elif _give_up(connection, job, "lost_worker", "the worker that evaluated it was lost again and again", now_s):
             given_up.append(job.id)
+    if at_start:
+        connection.execute(update(jobs).where(jobs.c.state == QUEUED).values(queued_s=now_s))
     for row in connection.execute(_waiting_too_long(now_s - limits.queue_s)):
         told = f"it waited for longer than {limits.queue_s / 3600:g} hours, so nobody evaluates it"
         if _give_up(connection, read_job(row), "queue_expired", told, now_s):

@@ -69,6 +69,7 @@ def test_everything_comes_back(filled, empty, tmp_path):
         assert set(kept) < set(before.execute(select(sources)).all())
         held = before.execute(select(jobs.c.id).where(jobs.c.state == "running")).scalar()
         assert load_job(after, held).state == QUEUED, "nobody works on it there"
+        assert load_job(after, held).queued_s != load_job(before, held).queued_s, "it waits from now on"
         assert identify(after, f"Bearer {token}", START_S).team == "acme"
     with empty.write() as connection:
         assert log_act(connection, "ada", "thaw", "scale", "done", now_s=START_S) == 3, "the log goes on"

@@ -175,6 +175,16 @@ def test_what_waits_for_too_long_is_given_up(database):
     assert "It waited for longer than 24 hours" in stored(database)[0].verdict.message
 
 
+def test_the_time_that_the_server_was_down_is_no_waiting(database):
+    join(database, "acme")
+    job = submit(database)
+    back_s = START_S + 3 * LIMITS.queue_s
+    with database.write() as connection:
+        assert recover(connection, LIMITS, back_s, at_start=True).given_up == ()
+        assert recover(connection, LIMITS, back_s + LIMITS.queue_s - 1).given_up == ()
+        assert recover(connection, LIMITS, back_s + LIMITS.queue_s + 1).given_up == (job.id,)
+
+
 DIE = """
 import sys
 from harness.service.organising import freeze, thaw
