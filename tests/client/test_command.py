@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import os
@@ -25,7 +26,8 @@ from harness.service.evaluating import RecordedEvaluator
 from harness.service.organising import freeze
 from harness.service.rules import change_season
 from harness.service.working import evaluate_job, store_outcome
-from tests.board.hostile import HOSTILE
+from harness.store.record import encode_record
+from tests.board.hostile import HOSTILE, hostile_record
 from tests.service.event import BUILDER, GPU, finish, lease, outcome, record_outcome, rules_now
 from tests.service.server import ENOUGH_S, Server
 
@@ -379,6 +381,25 @@ def test_what_a_service_says_acts_on_no_terminal(home, canned):
     code, out, told = home.run("queue", "--from", canned.url)
     assert code == 3
     assert not set("\x1b\x9b\x00\u202e") & set(told)
+
+
+def test_a_hostile_record_is_shown_inert_and_the_newest_comes_first(home, canned):
+    home.keep_token(canned.url, "hel_some_token")
+    record = dataclasses.replace(hostile_record(), target="b200")
+    folder = PendingFolder(home.root / ".harness")
+    for key in ("key-number-1", "key-number-2"):
+        folder.save(Pending(key, canned.url, "scale", record.id))
+    state = {"id": record.id, "state": "done", "stage": "replay", "position": 0, "poll_after_s": 0, "submitted": "now"}
+    canned.answer(state | dict.fromkeys(("team", "problem", "target", "division"), HOSTILE))
+    canned.answer(encode_record(record))
+    canned.answer(b"not a board")
+    code, out, told = home.run("submit", "--resume")
+    assert code == 0
+    assert "note: 2 submissions are under way; this is the newest, the others come after it" in told
+    assert f"note: the board could not be read: what {canned.url.removeprefix('http://')} answers" in told
+    assert out.startswith("PASSED")
+    assert not set("\x1b\x9b\x00\u202e") & set(out + told)
+    assert [item.key for item in folder.list()] == ["key-number-1"]
 
 
 def render(renderable):
