@@ -18,8 +18,9 @@ from harness.service.job import BUILD, DONE, QUEUED, Job, read_job
 from harness.service.queue import ALL_PROBLEMS
 from harness.service.received import Received, pack_files
 from harness.service.rules import BEFORE, CLOSED, Rules
-from harness.service.schema import frozen, jobs, sources, teams
+from harness.service.schema import frozen, jobs, sources
 from harness.service.settings import Limits
+from harness.service.teams import hold_team
 from harness.service.upsert import insert_missing
 from harness.store.ids import new_record_id
 
@@ -57,7 +58,7 @@ def accept(
         told = "send an `Idempotency-Key` of 8 to 72 letters, digits, dots, dashes and _, a new one for each submission"
         raise RefusedError(400, "idempotency-key", told)
     # The team's row is held, so that requests of one team at the same time are counted one after the other.
-    connection.execute(select(teams.c.name).where(teams.c.name == team).with_for_update())
+    hold_team(connection, team)
     if (before := _find_before(connection, team, key)) is not None:
         if before.request_sha256 != received.digest:
             told = "this `Idempotency-Key` was sent with another submission: make a new one for each submission"

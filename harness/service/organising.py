@@ -24,7 +24,7 @@ from harness.service.queue import ALL_PROBLEMS
 from harness.service.results import DISQUALIFIED
 from harness.service.rules import Rules
 from harness.service.schema import disqualified, frozen, jobs, teams
-from harness.service.teams import add_team, issue_token, revoke_token
+from harness.service.teams import add_team, hold_team, issue_token, revoke_token
 from harness.service.upsert import upsert
 from harness.store.record import decode_record
 from harness.store.rows import standing_of
@@ -49,6 +49,7 @@ def disqualify(
     """
     owner, program, record = _find_subject(connection, record, team)
     _want_reason(reason)
+    hold_team(connection, owner)
     subject = record or f"team {owner}"
     act = log_act(connection, actor, "disqualify", subject, reason, now_s=now_s, details=_details(owner, program))
     keys = {"team": owner, "program": program}
@@ -66,6 +67,7 @@ def reinstate(
     """
     owner, program, record = _find_subject(connection, record, team)
     _want_reason(reason)
+    hold_team(connection, owner)
     ruling = (disqualified.c.team == owner, disqualified.c.program == program)
     if connection.execute(delete(disqualified).where(*ruling)).rowcount != 1:
         raise UsageError(f"{record or owner} was not disqualified by itself: the log of acts says what was")

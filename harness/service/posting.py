@@ -18,9 +18,9 @@ from harness.service.errors import RefusedError
 from harness.service.job import iso
 from harness.service.received import parse_body
 from harness.service.rules import Rules
-from harness.service.schema import teams, unverified
+from harness.service.schema import unverified
 from harness.service.settings import Limits
-from harness.service.teams import Holder
+from harness.service.teams import Holder, hold_team
 from harness.store.ids import new_record_id
 from harness.store.record import Record, decode_record, encode_record
 from harness.text import clean
@@ -43,7 +43,7 @@ def post_record(connection: Connection, holder: Holder, body: bytes, rules: Rule
     document = parse_body(body)
     record = _read(document, holder, rules)
     digest = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
-    connection.execute(select(teams.c.name).where(teams.c.name == holder.team).with_for_update())
+    hold_team(connection, holder.team)
     mine = unverified.c.team == holder.team
     if (
         known := connection.execute(select(unverified.c.id).where(mine, unverified.c.digest == digest)).scalar()

@@ -12,6 +12,7 @@ from harness.errors import StoreError
 from harness.service.entries import add_record, is_disqualified
 from harness.service.job import Job, Lease
 from harness.service.queue import close_job
+from harness.service.teams import hold_team
 from harness.store.ids import utc_now
 from harness.store.record import Record, VerdictRecord
 from harness.store.rows import insert_finished
@@ -35,7 +36,12 @@ def conclude(connection: Connection, lease: Lease, record: Record, now_s: float)
 
 
 def store_record(connection: Connection, record: Record) -> None:
-    """Store a finished record, and take it in on its board."""
+    """Store a finished record, and take it in on its board.
+
+    A ruling on its team is never under way at the same time: neither could see what the other does.
+    """
+    if record.accepted:
+        hold_team(connection, record.team)
     insert_finished(connection, record, standing=DISQUALIFIED if is_disqualified(connection, record) else None)
     add_record(connection, record)
 

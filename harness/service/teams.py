@@ -63,6 +63,11 @@ class Token:
     revoked: bool
 
 
+def hold_team(connection: Connection, name: str) -> None:
+    """Let nobody else who asks for it go on with a team until this transaction ends (SQLite has one writer anyway)."""
+    connection.execute(select(teams.c.name).where(teams.c.name == name).with_for_update())
+
+
 def add_team(connection: Connection, name: str, title: str = "") -> None:
     """Add a team.
 

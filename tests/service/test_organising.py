@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from harness.errors import UsageError
@@ -10,6 +12,7 @@ from harness.service.acts import list_acts
 from harness.service.entries import BoardKey
 from harness.service.job import load_job
 from harness.service.reading import find_ruling, list_leaders, load_board, load_record, load_standings
+from harness.service.results import conclude
 from tests.service.event import START_S, finish, join, lease, outcome, rules_now, submit
 
 KEY = BoardKey("scale", "b200", "closed")
@@ -94,6 +97,33 @@ def test_who_was_ruled_out_before_the_first_record_can_come_back(database):
     with database.write() as connection:
         organising.disqualify(connection, "ada", "why", START_S, team="acme")
     enter(database, "acme", 5.0)
+    assert standing(database) == []
+    assert act(database, organising.reinstate, "why not", team="acme") == 1
+    assert standing(database) == ["acme"]
+
+
+@pytest.mark.parametrize("first", ["ruling", "record"])
+def test_a_ruling_and_a_first_record_at_the_same_moment_do_not_miss_each_other(database, first):
+    join(database, "acme")
+    submit(database)
+    held = lease(database)
+
+    def rule(connection):
+        organising.disqualify(connection, "ada", "why", START_S, team="acme")
+
+    def record(connection):
+        assert conclude(connection, held, outcome(held.job, 5.0), START_S)
+
+    def do_second():
+        with database.write() as connection:
+            (record if first == "ruling" else rule)(connection)
+
+    second = threading.Thread(target=do_second)
+    with database.write() as connection:
+        (rule if first == "ruling" else record)(connection)
+        second.start()
+        second.join(0.5)  # as far as it gets meanwhile
+    second.join()
     assert standing(database) == []
     assert act(database, organising.reinstate, "why not", team="acme") == 1
     assert standing(database) == ["acme"]
