@@ -95,7 +95,7 @@ def get_queue(request: Request, limit: int = Query(100, ge=1, le=1000)) -> list[
     now_s = service.now_s()
     with service.database.read() as connection:
         pace = observe(connection, now_s)
-        queue = list_queue(connection)[:limit]
+        queue = list_queue(connection, limit)
         waits = list_waits(connection, queue, pace, now_s)
     return [describe_job(job, wait) for job, wait in zip(queue, waits, strict=True)]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, func, null, select
 
 from harness.service.job import BUILD, DONE, HELD, QUEUED, REPLAY, STAGES, Job, read_job
 from harness.service.schema import jobs, turns, workers
@@ -124,11 +124,15 @@ def find_position(team: str, nth: int, waiting: Mapping[str, int], order: Sequen
     return nth + sum(others)
 
 
-def list_queue(connection: Connection) -> list[Job]:
-    """Return every job that is not done: those under way, then those that wait, by age."""
-    held = list(connection.execute(select(jobs).where(jobs.c.state.in_(HELD)).order_by(jobs.c.started_s)))
-    waiting = list(connection.execute(select(jobs).where(jobs.c.state == QUEUED).order_by(jobs.c.id)))
-    return [read_job(row) for row in (*held, *waiting)]
+def list_queue(connection: Connection, limit: int | None = None) -> list[Job]:
+    """Return the jobs that are not done: those under way, then those that wait, by age.
+
+    Without the records of their builds, which are large, and shown to nobody yet.
+    """
+    columns = [null().label(column.name) if column is jobs.c.checked else column for column in jobs.c]
+    order = (case((jobs.c.state == QUEUED, 1), else_=0), case((jobs.c.state != QUEUED, jobs.c.started_s)), jobs.c.id)
+    query = select(*columns).where(jobs.c.state.in_((*HELD, QUEUED))).order_by(*order).limit(limit)
+    return [read_job(row) for row in connection.execute(query)]
 
 
 def count_waiting(connection: Connection) -> dict[tuple[str, str], int]:

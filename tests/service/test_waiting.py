@@ -7,10 +7,11 @@ import random
 from sqlalchemy import update
 
 from harness.service.job import BUILD
+from harness.service.queue import pass_on
 from harness.service.recovery import register_worker
 from harness.service.schema import jobs
 from harness.service.waiting import count_waiting, find_position, list_queue, list_waits, observe, wait_of
-from tests.service.event import START_S, finish, join, lease, submit
+from tests.service.event import GPU, START_S, finish, join, lease, submit
 
 
 def test_positions_are_the_order_of_service(database):
@@ -24,6 +25,7 @@ def test_positions_are_the_order_of_service(database):
         queue = list_queue(connection)
         pace = observe(connection, START_S)
         positions = {job.id: wait_of(connection, job, pace, START_S).position for job in queue}
+        assert [job.id for job in list_queue(connection, 3)] == [job.id for job in queue[:3]]
         assert [w.position for w in list_waits(connection, queue, pace, START_S)] == [positions[j.id] for j in queue]
     assert sorted(positions.values()) == list(range(1, 12))
     order = []
@@ -32,6 +34,21 @@ def test_positions_are_the_order_of_service(database):
         order.append(held.job.id)
         assert finish(database, held, now_s=START_S + 30 + i)
     assert order == sorted(waiting, key=positions.__getitem__)
+
+
+def test_a_list_of_the_queue_is_without_records(database):
+    join(database, "acme")
+    built = [submit(database, now_s=START_S + i).id for i in range(2)]
+    for _ in built:
+        leased = lease(database)
+        with database.write() as connection:
+            assert pass_on(connection, leased, {"large": "x" * 9999}, START_S)
+    held = lease(database, GPU).job.id
+    late = submit(database, now_s=START_S + 9).id
+    with database.read() as connection:
+        assert [(job.id, job.checked) for job in list_queue(connection)] == [
+            (name, None) for name in (held, *(name for name in built if name != held), late)
+        ]
 
 
 def test_a_position_in_turns():
