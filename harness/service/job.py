@@ -92,6 +92,8 @@ def iso(moment_s: float) -> str:
 
 def load_job(connection: Connection, job_id: str) -> Job | None:
     """Return a job by its id, None if there is none."""
+    if "\0" in job_id:  # as an address may have it: PostgreSQL does not even compare it
+        return None
     row = connection.execute(select(jobs).where(jobs.c.id == job_id)).first()
     return read_job(row) if row is not None else None
 

@@ -88,6 +88,8 @@ def load_standings(connection: Connection, rules: Rules, target: str, division: 
 
 def load_record(connection: Connection, record_id: str, *, with_code: bool) -> Record | None:
     """Return a record, None if there is none; without its team's code unless `with_code`."""
+    if "\0" in record_id:  # as an address may have it: PostgreSQL does not even compare it
+        return None
     query = select(records.c.document).where(records.c.id == record_id)
     document = connection.execute(query).scalar()
     if document is None:
@@ -158,6 +160,8 @@ def list_unverified(connection: Connection, key: BoardKey, limit: int = LATEST) 
 
 def load_unverified(connection: Connection, record_id: str) -> Record | None:
     """Return an unverified record, without code, None if there is none."""
+    if "\0" in record_id:
+        return None
     document = connection.execute(select(unverified.c.document).where(unverified.c.id == record_id)).scalar()
     return conceal(decode_record(document)) if document is not None else None
 

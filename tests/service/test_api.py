@@ -309,6 +309,8 @@ def test_what_is_not_there(live):
     for path in ("/api/v1/submissions/x", "/api/v1/records/x", "/api/v1/boards/scale/mi300/closed", "/api/v1/nothing"):
         refused(live.get(path), 404, "not-found")
     refused(live.get("/api/v1/boards/scale/b200/c%00"), 404, "not-found")
+    for address in ("submissions/%00", "submissions/%00/files", "records/%00"):
+        refused(live.get(f"/api/v1/{address}"), 404, "not-found")
     refused(requests.delete(f"{live.url}/api/v1/boards", timeout=60), 405, "method-not-allowed")
     refused(live.get("/api/v1/records?limit=1000"), 422, "malformed")
     refused(live.get("/api/v1/records?team=%00"), 422, "malformed")

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from harness.board.pooling import pool_runs
 from harness.board.ranking import rank
 from harness.service.entries import BoardKey, condense, refresh_milestones
+from harness.service.job import load_job
 from harness.service.reading import (
     board_version,
     list_boards,
@@ -18,6 +19,7 @@ from harness.service.reading import (
     list_records,
     load_board,
     load_record,
+    load_unverified,
 )
 from harness.service.results import store_record
 from harness.store.record import decode_record
@@ -164,6 +166,13 @@ def test_lists_show_what_the_columns_say(database):
         ]
         assert [r.id for r in list_records(connection, team="acme", limit=1)] == [made[2].id]
         assert [r.id for r in list_records(connection, team="acme", before=made[2].id)] == [made[0].id]
+
+
+def test_no_name_holds_a_nul(database):
+    with database.read() as connection:
+        assert load_record(connection, "\0", with_code=True) is None
+        assert load_unverified(connection, "\0") is None
+        assert load_job(connection, "\0") is None
 
 
 def test_code_is_shown_to_whom_it_belongs(database):
