@@ -116,6 +116,13 @@ class Posted:
 
 
 @dataclass(frozen=True)
+class MadeWith:
+    """What all ranked entries of a board share."""
+
+    problem_version: str
+
+
+@dataclass(frozen=True)
 class BoardAnswer:
     """A board as the service ranks it."""
 
@@ -127,6 +134,8 @@ class BoardAnswer:
     other_settings: tuple[Row, ...]
     unverified: tuple[Posted, ...] = ()
     noise: float = 0.0
+    setting: MadeWith | None = None
+    problem_version_now: str | None = None
 
 
 @dataclass(frozen=True)

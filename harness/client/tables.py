@@ -32,6 +32,11 @@ def render_board(board: BoardAnswer, title: str, team: str | None = None) -> Ren
     """
     names = f"  {board.problem} · {board.target} · {board.division} division"
     parts: list[RenderableType] = [Text.assemble((title, "bold"), (names, "dim"))]
+    if board.setting is not None and board.problem_version_now not in (None, board.setting.problem_version):
+        changed = (
+            f"The problem has changed: it is version {board.problem_version_now} now. What stands here was made with"
+        )
+        parts.append(Text(f"{changed} version {board.setting.problem_version}.", "bold yellow"))
     parts.append(
         _render_ranking(board, team) if board.ranked else Padding(Text("No ranked entry yet.", "dim"), _INDENT)
     )

@@ -127,6 +127,9 @@ def test_it_is_followed_to_the_report_and_the_exit_code_of_its_verdict(team, liv
         assert out.startswith("PASSED  scale · b200 · closed · acme")
         assert "acme is number 1 of 1 on scale, b200" in out
         assert told.startswith(f"{live.url.removeprefix('http://')} has it: scale · b200 · closed · acme · ")
+        board = " ".join(team.run("board", "--from", live.url)[1].split())
+        version = live.service.rules().problems["scale"].version  # the outcomes were recorded with another one
+        assert f"it is version {version} now. What stands here was made with version 1." in board
         team.write(f"{SOURCE}# worse")
         code, out, _ = team.run("submit", "scale", "--to", live.url, "--file", "submissions/acme/scale/submission.py")
     assert code == 1
