@@ -26,6 +26,9 @@ RANKED, UNRANKED = "ranked", "unranked"
 ALL_PROGRAMS = ""
 """What `disqualified` has for everything of a team."""
 
+LEAST = -1
+"""The rank of a setting that only what is ruled out has: it counts on a board that nothing else stands on."""
+
 
 @dataclass(frozen=True)
 class BoardKey:
@@ -63,11 +66,11 @@ def add_record(connection: Connection, record: Record) -> None:
     """
     if not record.accepted:
         return
-    board = board_of(record)
-    _touch(connection, board, record)
+    board, out = board_of(record), is_disqualified(connection, record)
+    _touch(connection, board, record, LEAST if out else _rank_of(record))
     for name in dict.fromkeys((record.program, record.normalised_source_sha256)):
         _note_first(connection, board, name, record)
-    if is_disqualified(connection, record):
+    if out:
         return
     if record.scored:
         _note_milestone(connection, board, record)
@@ -148,16 +151,33 @@ def _pool(connection: Connection, board: BoardKey, **named: str) -> Pooled | Non
     return pool_runs(found)[0] if found else None
 
 
-def _touch(connection: Connection, board: BoardKey, record: Record) -> None:
-    """Lock a board, and let the record's setting be the one that counts if `ranking` would say so."""
-    setting = {"setting": record.setting.key, "setting_document": encode(record.setting)}
-    # Records of the suite that ranks come before others, ranked ones before others, then the newest decides.
-    rank = 2 * (record.suite == RANKING_SUITE) + record.scored
-    chosen = {**setting, "setting_rank": rank, "newest": record.id}
+def let_count(connection: Connection, board: BoardKey, record: Record) -> None:
+    """Let the setting of a record that may stand on its board count if `ranking` would say so; the board is locked."""
+    _choose(connection, board, _setting_columns(record, _rank_of(record)))
+
+
+def _touch(connection: Connection, board: BoardKey, record: Record, rank: int) -> None:
+    """Lock a board, and let the record's setting be the one that counts if its rank is the highest."""
+    chosen = _setting_columns(record, rank)
     if insert_missing(connection, boards, board.columns, {**chosen, "version": 1}):
         return
     lock_board(connection, board)
-    newer = and_(boards.c.setting_rank == rank, boards.c.newest < record.id)
+    _choose(connection, board, chosen)
+
+
+def _rank_of(record: Record) -> int:
+    """Records of the suite that ranks come before others, ranked ones before others, then the newest decides."""
+    return 2 * (record.suite == RANKING_SUITE) + record.scored
+
+
+def _setting_columns(record: Record, rank: int) -> dict[str, Any]:
+    setting = {"setting": record.setting.key, "setting_document": encode(record.setting)}
+    return {**setting, "setting_rank": rank, "newest": record.id}
+
+
+def _choose(connection: Connection, board: BoardKey, chosen: dict[str, Any]) -> None:
+    rank = chosen["setting_rank"]
+    newer = and_(boards.c.setting_rank == rank, boards.c.newest < chosen["newest"])
     better = and_(board.rows(boards), or_(boards.c.setting_rank < rank, newer))
     connection.execute(update(boards).where(better).values(**chosen))
 

@@ -14,6 +14,7 @@ from harness.service.acts import log_act
 from harness.service.entries import (
     ALL_PROGRAMS,
     BoardKey,
+    let_count,
     lock_board,
     refresh_milestones,
     refresh_programs,
@@ -194,11 +195,14 @@ def _judge_board_again(connection: Connection, board: BoardKey, team: str, mine:
     touched, changed = set(), 0
     columns = (records.c.id, records.c.setting, records.c.program, records.c.standing, records.c.document)
     for row in list(connection.execute(select(*columns).where(board.rows(records), *mine))):
-        standing = standing_of(decode_record(row.document))
+        record = decode_record(row.document)
+        standing = standing_of(record)
         out = standing != "none" and _is_out(connection, team, row.program)
         standing = DISQUALIFIED if out else standing
         if standing != row.standing:
             connection.execute(update(records).where(records.c.id == row.id).values(standing=standing))
+            if standing in ("ranked", "accepted"):
+                let_count(connection, board, record)
             touched.add((row.setting, row.program))
             changed += 1
     for setting in sorted({setting for setting, _ in touched}):

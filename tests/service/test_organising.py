@@ -102,6 +102,16 @@ def test_who_was_ruled_out_before_the_first_record_can_come_back(database):
     assert standing(database) == ["acme"]
 
 
+def test_what_is_ruled_out_makes_no_new_version_count_until_it_comes_back(database):
+    join(database, "acme", "bolt")
+    enter(database, "acme", 5.0, 1)
+    act(database, organising.disqualify, "why", team="bolt")
+    enter(database, "bolt", 4.0, 2, problem_version="new")
+    assert standing(database) == ["acme"]
+    act(database, organising.reinstate, "why not", team="bolt")
+    assert standing(database) == ["bolt"]
+
+
 @pytest.mark.parametrize("first", ["ruling", "record"])
 def test_a_ruling_and_a_first_record_at_the_same_moment_do_not_miss_each_other(database, first):
     join(database, "acme")
