@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
+from sqlalchemy import Connection
 
 from harness.board.export import board_csv, board_document, standings_document
 from harness.board.ranking import Board
@@ -65,7 +66,8 @@ def get_boards(request: Request) -> list[dict[str, str]]:
 )
 def get_board_csv(request: Request, problem: str, target: str, division: str) -> Response:
     """Return a board as CSV for spreadsheets."""
-    board, _ = _read_board(service_of(request), BoardKey(problem, target, division))
+    with service_of(request).database.read() as connection:
+        board = _read_board(service_of(request), connection, BoardKey(problem, target, division))
     name = f"{board.problem}-{board.target}-{board.division}.csv"
     return Response(board_csv(board), 200, {"Content-Disposition": f'attachment; filename="{name}"'}, "text/csv")
 
@@ -73,7 +75,10 @@ def get_board_csv(request: Request, problem: str, target: str, division: str) ->
 @router.get("/boards/{problem}/{target}/{division}", responses=problem_answers(404, 503))
 def get_board(request: Request, problem: str, target: str, division: str) -> dict[str, Any]:
     """Return a board: ranked entries, those without a place and why, and what teams posted unverified."""
-    board, posted = _read_board(service_of(request), BoardKey(problem, target, division))
+    key = BoardKey(problem, target, division)
+    with service_of(request).database.read() as connection:
+        board = _read_board(service_of(request), connection, key)
+        posted = list_unverified(connection, key)
     return {**board_document(board), "unverified": [_posted_in_short(record) for record in posted]}
 
 
@@ -121,14 +126,13 @@ def get_acts(
     ]
 
 
-def _read_board(service: Service, key: BoardKey) -> tuple[Board, list[Record]]:
-    with service.database.read() as connection:
-        rules = service.rules_file.current(connection)
-        known = key.target in target_names() and key.division in ("closed", "open")
-        if not known or not (key.problem in rules.problems or key in list_boards(connection)):
-            raise RefusedError(404, "not-found", "there is no such board: /api/v1/boards lists them")
-        version = rules.problems[key.problem].version if key.problem in rules.problems else None
-        return load_board(connection, key, version), list_unverified(connection, key)
+def _read_board(service: Service, connection: Connection, key: BoardKey) -> Board:
+    rules = service.rules_file.current(connection)
+    known = key.target in target_names() and key.division in ("closed", "open")
+    if not known or not (key.problem in rules.problems or key in list_boards(connection)):
+        raise RefusedError(404, "not-found", "there is no such board: /api/v1/boards lists them")
+    version = rules.problems[key.problem].version if key.problem in rules.problems else None
+    return load_board(connection, key, version)
 
 
 def _posted_in_short(record: Record) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from harness.board.standings import Standing, rank_overall
 from harness.service.entries import RANKED, BoardKey
 from harness.service.job import Job, read_job
 from harness.service.received import unpack_files
-from harness.service.remembered import load_entries
+from harness.service.remembered import load_entries, load_posted
 from harness.service.rules import Rules
 from harness.service.schema import boards, disqualified, firsts, jobs, milestones, sources, unverified
 from harness.store.codec import decode
@@ -153,9 +153,9 @@ def find_ruling(connection: Connection, record: Record) -> str | None:
 
 
 def list_unverified(connection: Connection, key: BoardKey, limit: int = LATEST) -> list[Record]:
-    """Return records that teams made on their own machines, the newest first. They rank nowhere."""
-    query = select(unverified.c.document).where(key.rows(unverified)).order_by(unverified.c.id.desc()).limit(limit)
-    return [conceal(decode_record(document)) for document in connection.scalars(query)]
+    """Return sketches of records that teams made on their own machines, the newest first. They rank nowhere."""
+    newest = select(unverified.c.id).where(key.rows(unverified)).order_by(unverified.c.id.desc()).limit(limit)
+    return load_posted(connection, newest)
 
 
 def load_unverified(connection: Connection, record_id: str) -> Record | None:

@@ -11,7 +11,7 @@ import socket
 
 import pytest
 import requests
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from harness.service import logs
 from harness.service.organising import found_team, give_token
@@ -274,6 +274,11 @@ def test_a_posted_record_is_unverified_and_ranks_nowhere(live):
     board = live.get("/api/v1/boards/scale/b200/closed").json()
     assert (board["ranked"], board["unranked"]) == ([], [])
     assert [(row["id"], row["team"], row["verified"]) for row in board["unverified"]] == [(name, "acme", False)]
+    with live.database.write() as connection:
+        connection.execute(update(unverified).values(document={}))
+    again = live.get("/api/v1/boards/scale/b200/closed").json()
+    assert again["unverified"] == board["unverified"], "what a stranger may ask for is not decoded each time"
+    assert name in live.get("/boards/scale-b200-closed").text
     assert live.get("/api/v1/standings/b200/closed").json() == []
     assert live.get("/api/v1/records").json() == []
 
