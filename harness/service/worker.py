@@ -66,7 +66,8 @@ class WorkerLoop:
         self._stopping, self._ended = threading.Event(), threading.Event()
         self._lease: Lease | None = None
         self._progress: dict[str, Any] | None = None
-        self._evaluating = self._lost = False
+        self._over: Lease | None = None  # the lease that the signal to stop is about, lest it end the next job
+        self._evaluating = False
         self._main, self._server = threading.get_ident(), server
 
     def run(self) -> None:
@@ -106,7 +107,7 @@ class WorkerLoop:
         if not begun:
             return True
         started_s = time.monotonic()
-        self._lost, self._progress, self._lease = False, None, lease
+        self._progress, self._lease = None, lease
         try:
             became = self._evaluate(lease, rules)
         finally:
@@ -124,7 +125,7 @@ class WorkerLoop:
             self._evaluating = False
         except StopEvaluation:
             self._evaluating = False
-            if self._lost:
+            if self._over is lease:
                 return "lost"
             with self._database.write() as connection:
                 return "given back" if release_job(connection, lease, time.time()) else "lost"
@@ -139,6 +140,8 @@ class WorkerLoop:
     def _on_signal(self, number: int, _: FrameType | None) -> None:
         if number != signal.SIGUSR1:
             self._stopping.set()
+        elif self._over is not self._lease:
+            return  # it comes late: the job that it was to stop has ended
         if self._evaluating:
             self._evaluating = False  # once: what ends an evaluation must not be ended itself
             raise StopEvaluation
@@ -160,7 +163,7 @@ class WorkerLoop:
                 continue
             told_s = told_s or time.monotonic()
             if lease is not None and lease is self._lease and not alive:
-                self._lost = True
+                self._over = lease
                 signal.pthread_kill(self._main, signal.SIGUSR1)
             if time.monotonic() - told_s > STUBBORN_S:
                 warn("worker does not stop", worker=self._worker.id)
