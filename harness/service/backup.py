@@ -44,7 +44,7 @@ def back_up(database: Database, path: Path) -> int:
     try:
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as raw:
-            with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3) as file, database.snapshot() as connection:
+            with gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=3) as file, database.read() as connection:
                 count = _write_all(connection, file)
             raw.flush()
             os.fsync(raw.fileno())

@@ -36,12 +36,6 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a transaction that sees one state of the database and changes nothing."""
-        with self._explained(), self.engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def snapshot(self) -> Iterator[Connection]:
         """Open a transaction all of whose queries see the same state, however long it takes; it changes nothing."""
         with self._explained(), self.engine.connect() as connection:
             if connection.dialect.name != "sqlite":  # whose every transaction is like that

@@ -84,6 +84,17 @@ def test_estimates_come_from_what_was_observed(database):
         assert count_waiting(connection) == {("build", "queued"): 4, ("build", "running"): 1}
 
 
+def test_what_is_read_together_is_of_one_moment(database):
+    join(database, "acme")
+    submit(database)
+    with database.read() as connection:
+        assert len(list_queue(connection)) == 1
+        submit(database)
+        assert len(list_queue(connection)) == 1
+    with database.read() as connection:
+        assert len(list_queue(connection)) == 2
+
+
 def test_nothing_is_promised_where_nobody_works(database):
     join(database, "acme")
     job = submit(database)
