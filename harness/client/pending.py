@@ -18,6 +18,7 @@ from harness.engine.workspace import disk_error
 from harness.errors import StoreError
 from harness.store.codec import decode
 from harness.store.ids import new_record_id
+from harness.strict_json import parse_strict
 
 FOLDER = "pending"
 
@@ -86,7 +87,7 @@ class PendingFolder:
         found = []
         for path in sorted(self._folder.glob("*.json"), reverse=True):
             try:
-                found.append(decode(Pending, json.loads(path.read_text(encoding="utf-8"))))
+                found.append(decode(Pending, parse_strict(path.read_text(encoding="utf-8"))))
             except (OSError, ValueError, StoreError):
                 continue
         return found
