@@ -83,6 +83,8 @@ HOSTILE = {
     "an injected name": "__to_tensor__(x)",
     "a huge integer": f"y = {2**70}",
     "a huge power": "y = 2 ** 4000",
+    "a tower of powers": "y = 9 ** 9 ** 9 ** 9",
+    "a shift by a shift": "y = 1 << (1 << 40)",
     "a huge shift": "y = 1 << 4000",
     "bytes": "y = b'x'",
     "an ellipsis": "y = ...",

@@ -255,6 +255,8 @@ def _check_constant(node: ast.Constant) -> None:
 
 def _check_growth(node: ast.BinOp) -> None:
     """Keep powers and shifts of constants from filling the memory."""
+    if any(isinstance(part, ast.BinOp) and isinstance(part.op, (ast.Pow, ast.LShift)) for part in ast.walk(node.right)):
+        raise Refused(node, "a power or shift by another one")
     right = node.right.value if isinstance(node.right, ast.Constant) else 0
     if not isinstance(right, (int, float)) or not math.isfinite(right) or abs(right) > 128:
         raise Refused(node, "a power or shift by more than 128")
