@@ -14,7 +14,6 @@ from keyring.backends import null
 from harness.client.address import Address, parse_address
 from harness.client.connection import Connection
 from harness.client.tokens import Token, token_file
-from harness.service.organising import found_team, give_token
 from harness.service.settings import Limits
 from harness.store.database import Database
 from tests.client.canned import Canned
@@ -40,13 +39,7 @@ def live(sqlite_template, tmp_path):  # noqa: F811
     shutil.copy(sqlite_template, path)
     database = Database(path, 15.0)
     live = Live(database, LIMITS)
-    with database.write() as connection:
-        now_s = live.service.now_s()
-        for team in ("acme", "bolt"):
-            found_team(connection, "test", team, "", now_s)
-        live.acme = give_token(connection, "test", now_s, team="acme", days=1)[1]
-        live.bolt = give_token(connection, "test", now_s, team="bolt", days=1)[1]
-        live.ada = give_token(connection, "test", now_s, holder="ada", days=1)[1]
+    live.admit()
     yield live
     live.stop()
     database.close()

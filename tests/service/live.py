@@ -10,6 +10,7 @@ import requests
 import uvicorn
 
 from harness.service.http import Service
+from harness.service.organising import found_team, give_token
 from harness.service.server import make_app
 from harness.service.settings import Limits, Settings
 from harness.store.database import Database
@@ -35,6 +36,16 @@ class Live:
         while not self._server.started:
             assert self._thread.is_alive()
             time.sleep(0.01)
+
+    def admit(self) -> None:
+        """Found two teams, and give each of them, and the organiser Ada, a token: `acme`, `bolt` and `ada`."""
+        with self.database.write() as connection:
+            now_s = self.service.now_s()
+            for team in ("acme", "bolt"):
+                found_team(connection, "test", team, "", now_s)
+            self.acme = give_token(connection, "test", now_s, team="acme", days=1)[1]
+            self.bolt = give_token(connection, "test", now_s, team="bolt", days=1)[1]
+            self.ada = give_token(connection, "test", now_s, holder="ada", days=1)[1]
 
     def stop(self) -> None:
         self._server.should_exit = True

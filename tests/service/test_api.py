@@ -14,7 +14,6 @@ import requests
 from sqlalchemy import func, select, update
 
 from harness.service import logs
-from harness.service.organising import found_team, give_token
 from harness.service.schema import jobs, unverified
 from harness.service.settings import Limits
 from harness.store.record import encode_record
@@ -31,13 +30,7 @@ SECRET_SOURCE = "def custom_kernel(data): return 'the trick'"
 @pytest.fixture
 def live(database):
     live = Live(database, LIMITS)
-    with database.write() as connection:
-        now_s = live.service.now_s()
-        for team in ("acme", "bolt"):
-            found_team(connection, "test", team, "", now_s)
-        live.acme = give_token(connection, "test", now_s, team="acme", days=1)[1]
-        live.bolt = give_token(connection, "test", now_s, team="bolt", days=1)[1]
-        live.ada = give_token(connection, "test", now_s, holder="ada", days=1)[1]
+    live.admit()
     yield live
     live.stop()
 
