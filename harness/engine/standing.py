@@ -112,10 +112,8 @@ def _of_the_request(entry: Ranked, season: Season) -> Iterator[str]:
 
 
 def _of_the_time(season: Season, now: datetime.datetime) -> Iterator[str]:
-    if season.opens is not None and now < _aware(season.opens):
-        yield f"the season opens on {_aware(season.opens):%Y-%m-%d %H:%M} UTC"
-    if season.closes is not None and now >= _aware(season.closes):
-        yield f"the season closed on {_aware(season.closes):%Y-%m-%d %H:%M} UTC"
+    if (why := season.why_not_open(now)) is not None:
+        yield why
 
 
 def _of_the_replay(entry: Ranked, season: Season, replay: GpuReplay) -> Iterator[str]:
@@ -133,10 +131,3 @@ def _of_the_replay(entry: Ranked, season: Season, replay: GpuReplay) -> Iterator
 def _reaches(level: Level, season: Season) -> bool:
     levels = list(Level)  # the best first
     return levels.index(level) <= levels.index(Level(season.sandbox))
-
-
-def _aware(moment: datetime.datetime) -> datetime.datetime:
-    """Return a moment in UTC; one without a time zone is meant to be in it."""
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=datetime.timezone.utc)
-    return moment.astimezone(datetime.timezone.utc)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import timezone
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, or_, select
@@ -17,7 +16,7 @@ from harness.service.errors import RefusedError
 from harness.service.job import BUILD, DONE, QUEUED, Job, read_job
 from harness.service.queue import ALL_PROBLEMS
 from harness.service.received import Received, pack_files
-from harness.service.rules import BEFORE, CLOSED, Rules
+from harness.service.rules import Rules
 from harness.service.schema import frozen, jobs, sources
 from harness.service.settings import Limits
 from harness.service.teams import hold_team
@@ -76,13 +75,8 @@ def check_open(connection: Connection, received: Received, rules: Rules, now_s: 
         RefusedError: closed, not yet open, frozen, not in the season, or of another version of the problem.
     """
     season = rules.season
-    phase = rules.phase(now_s)
-    if phase == BEFORE and season.opens is not None:
-        opens = season.opens.astimezone(timezone.utc) if season.opens.tzinfo else season.opens
-        raise RefusedError(403, "season-not-open", f"the season opens on {opens:%Y-%m-%d %H:%M} UTC")
-    if phase == CLOSED and season.closes is not None:
-        closes = season.closes.astimezone(timezone.utc) if season.closes.tzinfo else season.closes
-        raise RefusedError(403, "season-closed", f"the season closed on {closes:%Y-%m-%d %H:%M} UTC")
+    if (why := rules.why_not_open(now_s)) is not None:
+        raise RefusedError(403, "season-closed" if rules.phase(now_s) == "closed" else "season-not-open", why)
     target, division = received.target or season.targets[0], received.division or season.divisions[0]
     problem = _one_of("problem", received.problem, list(rules.problems), _aliases(rules))
     _one_of("target", target, list(season.targets))

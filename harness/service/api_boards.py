@@ -18,7 +18,7 @@ from harness.service.http import Service, problem_answers, service_of
 from harness.service.job import iso
 from harness.service.organising import list_frozen
 from harness.service.reading import list_boards, list_unverified, load_board, load_standings
-from harness.service.rules import Rules, moment_s
+from harness.service.rules import Rules
 from harness.service.waiting import list_queue, list_waits, observe
 from harness.store.record import Record
 from harness.target import target_names
@@ -41,8 +41,8 @@ def get_season(request: Request) -> SeasonState:
         name=season.name,
         title=season.title,
         phase=rules.phase(now_s),
-        opens=iso(moment_s(season.opens)) if season.opens else None,
-        closes=iso(moment_s(season.closes)) if season.closes else None,
+        opens=iso(season.opens.timestamp()) if season.opens else None,
+        closes=iso(season.closes.timestamp()) if season.closes else None,
         code_visible=season.code_visible,
         targets=list(season.targets),
         divisions=list(season.divisions),

@@ -19,9 +19,9 @@ from harness.errors import SpecError, UsageError
 from harness.service.acts import log_act, newest_act
 from harness.service.logs import warn
 from harness.spec import Problem, Season, find_problem, load_season
+from harness.spec.season import Phase, in_utc
 from harness.target import Target, load_target
 
-BEFORE, OPEN, CLOSED = "before", "open", "closed"
 CHANGEABLE = ("opens", "closes", "code_visible")
 LOOK_AGAIN_S = 1.0
 
@@ -38,16 +38,17 @@ class Rules:
         """The GPUs that the season ranks, by name."""
         return {name: load_target(name) for name in self.season.targets}
 
-    def phase(self, now_s: float) -> str:
+    def phase(self, now_s: float) -> Phase:
         """Say whether the season is to come, open or over."""
-        if self.season.opens is not None and now_s < moment_s(self.season.opens):
-            return BEFORE
-        return CLOSED if self.season.closes is not None and now_s >= moment_s(self.season.closes) else OPEN
+        return self.season.phase(_moment(now_s))
+
+    def why_not_open(self, now_s: float) -> str | None:
+        """Say why nothing is taken now, None if the season is open."""
+        return self.season.why_not_open(_moment(now_s))
 
     def shows_code(self, now_s: float) -> bool:
         """Say whether everybody may see submissions' code now."""
-        when = self.season.code_visible
-        return when == "at_once" or (when == "after_close" and self.phase(now_s) == CLOSED)
+        return self.season.shows_code(_moment(now_s))
 
 
 class RulesFile:
@@ -112,15 +113,14 @@ def change_season(
         UsageError: a value is not of the form, or the season would close before it opens.
     """
     changed = _changed(season, changes)
-    if changed.opens is not None and changed.closes is not None and moment_s(changed.closes) <= moment_s(changed.opens):
-        raise UsageError("the season would close before it opens")
+    if fault := changed.find_fault_of_times():
+        raise UsageError(fault)
     details = {name: _told(getattr(changed, name)) for name in CHANGEABLE}
     log_act(connection, actor, "season", season.name, reason, now_s=now_s, details=details)
 
 
-def moment_s(moment: datetime) -> float:
-    """Return a moment in seconds since 1970; one without a time zone is in UTC."""
-    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+def _moment(now_s: float) -> datetime:
+    return datetime.fromtimestamp(now_s, timezone.utc)
 
 
 def _told(value: datetime | str | None) -> str | None:
@@ -144,4 +144,4 @@ def _parse_moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:
         raise UsageError(f"{text[:40]!r} is not a time: write 2027-01-31T18:00Z") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    return in_utc(moment)

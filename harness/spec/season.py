@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import hashlib
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from harness.errors import SpecError
 from harness.spec.document import Strict, load_document
@@ -16,6 +16,16 @@ from harness.spec.suites import SharedSuite
 from harness.target import target_names
 
 Division = Literal["closed", "open"]
+Phase = Literal["before", "open", "closed"]
+
+
+def in_utc(moment: datetime.datetime) -> datetime.datetime:
+    """Return a moment in UTC; one that was written without a zone is in UTC already."""
+    utc = datetime.timezone.utc
+    return moment.astimezone(utc) if moment.tzinfo else moment.replace(tzinfo=utc)
+
+
+Moment = Annotated[datetime.datetime, AfterValidator(in_utc)]
 
 
 class Budgets(Strict):
@@ -61,8 +71,8 @@ class SeasonSpec(Strict):
 
     name: Name
     title: str
-    opens: datetime.datetime | None = None
-    closes: datetime.datetime | None = None
+    opens: Moment | None = None
+    closes: Moment | None = None
     targets: tuple[str, ...] = Field(min_length=1)
     divisions: tuple[Division, ...] = ("closed",)
     code_visible: Literal["never", "after_close", "at_once"] = "after_close"
@@ -71,9 +81,36 @@ class SeasonSpec(Strict):
     problems: dict[Name, Entry] = Field(min_length=1)
     advanced_controls: tuple[AdvancedControls, ...] = ()
 
+    @model_validator(mode="after")
+    def _has_a_time(self) -> SeasonSpec:
+        if fault := self.find_fault_of_times():
+            raise ValueError(fault)
+        return self
+
+    def find_fault_of_times(self) -> str | None:
+        """Say what is wrong with the season's times, None if nothing is."""
+        if self.opens is not None and self.closes is not None and in_utc(self.closes) <= in_utc(self.opens):
+            return "the season would close before it opens"
+        return None
+
+    def phase(self, now: datetime.datetime) -> Phase:
+        """Say whether the season is to come, open or over at a moment."""
+        if self.opens is not None and in_utc(now) < in_utc(self.opens):
+            return "before"
+        return "closed" if self.closes is not None and in_utc(now) >= in_utc(self.closes) else "open"
+
+    def why_not_open(self, now: datetime.datetime) -> str | None:
+        """Say why nothing counts at a moment, None if the season is open."""
+        phase = self.phase(now)
+        if phase == "before" and self.opens is not None:
+            return f"the season opens on {in_utc(self.opens):%Y-%m-%d %H:%M} UTC"
+        if phase == "closed" and self.closes is not None:
+            return f"the season closed on {in_utc(self.closes):%Y-%m-%d %H:%M} UTC"
+        return None
+
     def shows_code(self, now: datetime.datetime) -> bool:
         """Tell whether everyone may see submissions' code at a moment: sources, lines of tracebacks."""
-        closed = self.closes is not None and _in_utc(now) >= _in_utc(self.closes)
+        closed = self.phase(now) == "closed"
         return self.code_visible == "at_once" or (self.code_visible == "after_close" and closed)
 
 
@@ -103,11 +140,6 @@ def load_season(root: Path) -> Season:
             raise SpecError(f"{path}: season.targets.{index}: unknown target {name!r}; one of {known}")
     controls = tuple(_find_controls(root, item) for item in season.advanced_controls)
     return season.model_copy(update={"advanced_controls": controls})
-
-
-def _in_utc(moment: datetime.datetime) -> datetime.datetime:
-    """Return a moment with its zone; one that was written without any is UTC."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.timezone.utc)
 
 
 def _check_suites(root: Path, document: Shapes) -> None:

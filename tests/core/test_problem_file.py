@@ -1,5 +1,6 @@
 """task.yml: what loads, and how each fault is told."""
 
+import datetime
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,39 @@ def test_season_faults(tmp_path):
     (tmp_path / "shapes.yaml").write_text(yaml.safe_dump({"season": {**season, "bugdets": {}}}))
     with pytest.raises(SpecError, match="bugdets"):
         load_season(tmp_path)
+
+
+def test_a_seasons_times_are_utc_and_in_order(tmp_path):
+    def load(**times):
+        season = {"name": "s", "title": "S", "targets": ["b200"], "problems": {"scale": {}}, **times}
+        (tmp_path / "shapes.yaml").write_text(yaml.safe_dump({"season": season}))
+        return load_season(tmp_path)
+
+    season = load(opens="2027-01-31T18:00+02:00", closes="2027-02-01T18:00:00")
+    assert season.opens.isoformat() == "2027-01-31T16:00:00+00:00", "as every page shows it: in UTC"
+    assert season.closes.isoformat() == "2027-02-01T18:00:00+00:00", "without a zone it is UTC"
+    with pytest.raises(SpecError, match="the season would close before it opens"):
+        load(opens="2027-01-31T18:00Z", closes="2027-01-31T19:00+01:00")
+
+
+@pytest.mark.parametrize(
+    ("visible", "times", "shown"),
+    [
+        ("at_once", {}, True),
+        ("at_once", {"opens": 1}, True),
+        ("never", {"closes": -1}, False),
+        ("after_close", {}, False),
+        ("after_close", {"closes": 1}, False),
+        ("after_close", {"closes": 0}, True),
+        ("after_close", {"opens": 1, "closes": 2}, False),
+        ("after_close", {"opens": 1, "closes": -1}, False),
+    ],
+)
+def test_when_a_season_shows_code(visible, times, shown):
+    """A season that is still to come hides it, even where somebody set its end into the past."""
+    now = datetime.datetime(2027, 1, 15, 12)
+    moved = {name: now + datetime.timedelta(hours=hours) for name, hours in times.items()}
+    season = load_season(ROOT).model_copy(update={"opens": None, "closes": None, "code_visible": visible, **moved})
+    assert season.shows_code(now) is shown
+    local = now.replace(tzinfo=datetime.timezone.utc).astimezone(datetime.timezone(datetime.timedelta(hours=9)))
+    assert season.shows_code(local) is shown
