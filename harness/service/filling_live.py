@@ -9,8 +9,8 @@ from harness.service.acts import Act as StoredAct
 from harness.service.acts import list_acts
 from harness.service.job import QUEUED, STAGES, Job, iso
 from harness.service.schema import acts, frozen
-from harness.service.waiting import Wait, list_queue, list_waits, observe
-from harness.site.views import Act, ActsView, QueueRow, QueueView, cut
+from harness.service.waiting import Wait, count_waiting, list_queue, list_waits, observe
+from harness.site.views import ENTRIES, Act, ActsView, QueueRow, QueueView, cut
 
 
 def list_notices(connection: Connection, problem: str = "") -> tuple[str, ...]:
@@ -22,11 +22,10 @@ def list_notices(connection: Connection, problem: str = "") -> tuple[str, ...]:
 
 def fill_queue(connection: Connection, number: int, now_s: float) -> QueueView:
     """Fill a page of the queue; one too far on is the last."""
-    found = list_queue(connection)
-    pace = observe(connection, now_s)
+    part, window = cut(sum(count_waiting(connection).values()), number)
+    pace, found = observe(connection, now_s), list_queue(connection, ENTRIES, part.start)
     waits = list_waits(connection, found, pace, now_s)
-    part, window = cut(len(found), number)
-    rows = tuple(_queue_row(job, wait) for job, wait in zip(found[part], waits[part], strict=True))
+    rows = tuple(_queue_row(job, wait) for job, wait in zip(found, waits, strict=True))
     # Stages are told even where nobody works on them: that is why nothing moves then.
     workers = {stage: pace.workers.get(stage, 0) for stage in STAGES}
     return QueueView(rows, window, pace.durations_s, workers, list_notices(connection))

@@ -96,9 +96,9 @@ class Watch:
 
 
 def list_waits(connection: Connection, queue: Sequence[Job], pace: Pace, now_s: float) -> list[Wait]:
-    """Return what `wait_of` does for a whole queue, as `list_queue` lists it, in a few queries."""
+    """Return what `wait_of` does for a part of the queue, as `list_queue` lists it, in a few queries."""
     queues = {stage: _queue_of(connection, stage) for stage in STAGES}
-    own: Counter[tuple[str, str]] = Counter()
+    own = _count_before(connection, queue)
     waits = []
     for job in queue:
         if job.state == QUEUED:
@@ -124,15 +124,15 @@ def find_position(team: str, nth: int, waiting: Mapping[str, int], order: Sequen
     return nth + sum(others)
 
 
-def list_queue(connection: Connection, limit: int | None = None) -> list[Job]:
+def list_queue(connection: Connection, limit: int | None = None, skip: int = 0) -> list[Job]:
     """Return the jobs that are not done: those under way, then those that wait, by age.
 
     Without the records of their builds, which are large, and shown to nobody yet.
     """
     columns = [null().label(column.name) if column is jobs.c.checked else column for column in jobs.c]
     order = (case((jobs.c.state == QUEUED, 1), else_=0), case((jobs.c.state != QUEUED, jobs.c.started_s)), jobs.c.id)
-    query = select(*columns).where(jobs.c.state.in_((*HELD, QUEUED))).order_by(*order).limit(limit)
-    return [read_job(row) for row in connection.execute(query)]
+    query = select(*columns).where(jobs.c.state.in_((*HELD, QUEUED))).order_by(*order)
+    return [read_job(row) for row in connection.execute(query.limit(limit).offset(skip))]
 
 
 def count_waiting(connection: Connection) -> dict[tuple[str, str], int]:
@@ -145,6 +145,17 @@ def count_waiting(connection: Connection) -> dict[tuple[str, str], int]:
 def _rank_among_own(connection: Connection, job: Job) -> int:
     own = (jobs.c.state == QUEUED, jobs.c.stage == job.stage, jobs.c.team == job.team, jobs.c.id <= job.id)
     return int(connection.execute(select(func.count()).where(*own)).scalar_one())
+
+
+def _count_before(connection: Connection, queue: Sequence[Job]) -> Counter[tuple[str, str]]:
+    """Return how many jobs wait before a part of the queue, by stage and team."""
+    shown = [job.id for job in queue if job.state == QUEUED]
+    counts: Counter[tuple[str, str]] = Counter()
+    if shown:
+        before = (jobs.c.state == QUEUED, jobs.c.id < min(shown))
+        query = select(jobs.c.stage, jobs.c.team, func.count()).where(*before).group_by(jobs.c.stage, jobs.c.team)
+        counts.update({(stage, team): count for stage, team, count in connection.execute(query)})
+    return counts
 
 
 def _queue_of(connection: Connection, stage: str) -> tuple[dict[str, int], list[str]]:

@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 import uvicorn
+from sqlalchemy import insert, select
 
 from harness.frame import Frame
 from harness.service import organising
@@ -20,12 +21,14 @@ from harness.service.drawing import MOST, Drawn
 from harness.service.http import Service
 from harness.service.posting import post_record
 from harness.service.rules import change_season
+from harness.service.schema import jobs
 from harness.service.server import make_app
 from harness.service.settings import Settings
 from harness.service.teams import PARTICIPANT, Holder
 from harness.site.links import Links
 from harness.site.rendering import MAX_PAGE_BYTES, Site
 from harness.site.views import SeasonFacts, TeamView
+from harness.store.ids import new_record_id
 from harness.store.record import VerdictRecord, encode_record
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.service.event import LIMITS, START_S, WORKSPACE, finish, join, lease, outcome, received, rules_now, submit
@@ -239,6 +242,34 @@ def test_a_page_is_drawn_again_when_what_it_shows_has_changed():
     for number in range(MOST + 5):
         drawn.draw(f"/teams/{number}", view, site)
     assert len(drawn._pages) == MOST
+
+
+def test_a_long_queue_has_small_pages(database):
+    """10,000 submissions wait: a page is of the usual size, and takes what it shows from the database alone."""
+    first = submit_many(database, 10_000)
+    with serving(database) as url:
+        pages = {number: requests.get(f"{url}/queue/{number}", timeout=ENOUGH_S) for number in (1, 2, 250, 251)}
+    assert max(len(answer.content) for answer in pages.values()) < MAX_PAGE_BYTES / 2
+    words = {number: Page(answer.text).words for number, answer in pages.items()}
+    assert "10,000 submissions on the way" in words[1]
+    assert "Page 2 of 250" in words[2]
+    assert first in words[1]
+    assert "10000 team-39" in words[250]
+    assert words[251] == words[250], "a queue moves under its reader"
+
+
+def submit_many(database, count):
+    """Put jobs of 40 teams into the queue at once; return the oldest one's name."""
+    join(database, "team-00")
+    like = submit(database, "team-00", now_s=START_S)
+    with database.write() as connection:
+        row = dict(connection.execute(select(jobs).where(jobs.c.id == like.id)).mappings().one())
+        changed = (
+            {"id": new_record_id(START_S + i), "team": f"team-{i % 40:02}", "idempotency_key": f"many-{i:06}"}
+            for i in range(1, count)
+        )
+        connection.execute(insert(jobs), [row | change for change in changed])
+    return like.id
 
 
 def conclude_one_more(database):

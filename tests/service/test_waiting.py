@@ -26,7 +26,10 @@ def test_positions_are_the_order_of_service(database):
         pace = observe(connection, START_S)
         positions = {job.id: wait_of(connection, job, pace, START_S).position for job in queue}
         assert [job.id for job in list_queue(connection, 3)] == [job.id for job in queue[:3]]
-        assert [w.position for w in list_waits(connection, queue, pace, START_S)] == [positions[j.id] for j in queue]
+        for first, last in ((0, 11), (0, 4), (4, 8), (8, 11)):
+            part = list_queue(connection, last - first, first)
+            assert part == queue[first:last]
+            assert [w.position for w in list_waits(connection, part, pace, START_S)] == [positions[j.id] for j in part]
     assert sorted(positions.values()) == list(range(1, 12))
     order = []
     for i in range(11):
