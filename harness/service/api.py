@@ -14,9 +14,9 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from harness.service.accepting import Accepted, accept
-from harness.service.documents import FileContent, SubmissionState, Who, describe_job
+from harness.service.documents import FileContent, Posted, SubmissionState, Who, describe_job
 from harness.service.errors import RefusedError
-from harness.service.http import Service, problem_answers, read_body, service_of
+from harness.service.http import MAYBE_TOKEN, TOKEN, Service, problem_answers, read_body, service_of
 from harness.service.job import Job, load_job
 from harness.service.posting import post_record
 from harness.service.reading import find_ruling, list_records, load_record, load_source, load_unverified
@@ -65,8 +65,16 @@ _SUBMISSION = {
     ],
 }
 
+_RECORD = {
+    "requestBody": {
+        "required": True,
+        "description": "a record as `harness show --json` prints it",
+        "content": {"application/json": {"schema": {"type": "object", "required": ["format", "id", "team"]}}},
+    }
+}
 
-@router.get("/whoami", responses=problem_answers(401))
+
+@router.get("/whoami", dependencies=[TOKEN], responses=problem_answers(401, 503))
 def whoami(request: Request) -> Who:
     """Say whose token this is."""
     holder = service_of(request).identify(request)
@@ -80,6 +88,7 @@ def whoami(request: Request) -> Who:
         200: {"description": "this key was seen before: the answer to its submission", "model": SubmissionState},
         **problem_answers(400, 401, 403, 408, 409, 413, 422, 429, 503),
     },
+    dependencies=[TOKEN],
     openapi_extra=_SUBMISSION,
 )
 async def post_submission(request: Request, response: Response) -> SubmissionState:
@@ -108,7 +117,9 @@ def get_submission(request: Request, submission_id: str) -> SubmissionState:
         return describe_job(job, service.watch.wait_of(connection, job, now_s))
 
 
-@router.get("/submissions/{submission_id}/files", responses=problem_answers(401, 403, 404, 503))
+@router.get(
+    "/submissions/{submission_id}/files", responses=problem_answers(401, 403, 404, 503), openapi_extra=MAYBE_TOKEN
+)
 def get_files(request: Request, submission_id: str) -> list[FileContent]:
     """Return a submission's code: to its team, to organisers, and to everybody when the season shows code."""
     service = service_of(request)
@@ -123,7 +134,7 @@ def get_files(request: Request, submission_id: str) -> list[FileContent]:
     return [FileContent(name=name, content=base64.b64encode(content).decode()) for name, content in files]
 
 
-@router.get("/records/{record_id}", responses=problem_answers(401, 404, 503))
+@router.get("/records/{record_id}", responses=problem_answers(401, 404, 503), openapi_extra=MAYBE_TOKEN)
 def get_record(request: Request, record_id: str) -> dict[str, Any]:
     """Return a record; without its team's code to those who may not see it."""
     service = service_of(request)
@@ -158,7 +169,16 @@ def get_records(
         return [_in_short(record) for record in list_records(connection, **narrowed, limit=limit)]
 
 
-@router.post("/records", status_code=201, responses=problem_answers(400, 401, 403, 408, 413, 422, 429, 503))
+@router.post(
+    "/records",
+    status_code=201,
+    responses={
+        201: {"description": "it is kept, or was before", "model": Posted},
+        **problem_answers(400, 401, 403, 408, 413, 422, 429, 503),
+    },
+    dependencies=[TOKEN],
+    openapi_extra=_RECORD,
+)
 async def post_unverified(request: Request) -> JSONResponse:
     """Keep a record that a team's own machine has made: listed as unverified, never ranked."""
     service = service_of(request)

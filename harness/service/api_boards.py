@@ -93,7 +93,7 @@ def get_standings(request: Request, target: str, division: str) -> list[dict[str
         return standings_document(load_standings(connection, rules, target, division))
 
 
-@router.get("/queue", responses=problem_answers(503))
+@router.get("/queue", responses=problem_answers(422, 503))
 def get_queue(request: Request, limit: int = Query(100, ge=1, le=1000)) -> list[SubmissionState]:
     """Return what is under way and what waits: those under way first, then by age."""
     service = service_of(request)
@@ -105,7 +105,7 @@ def get_queue(request: Request, limit: int = Query(100, ge=1, le=1000)) -> list[
     return [describe_job(job, wait) for job, wait in zip(queue, waits, strict=True)]
 
 
-@router.get("/acts", responses=problem_answers(503))
+@router.get("/acts", responses=problem_answers(422, 503))
 def get_acts(
     request: Request, before: int | None = Query(None, ge=1, lt=1 << 31), limit: int = Query(50, ge=1, le=MAX_ACTS)
 ) -> list[ActDocument]:

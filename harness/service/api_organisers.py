@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection
 
 from harness.service import organising
-from harness.service.http import Service, problem_answers, read_body, service_of
+from harness.service.http import TOKEN, Service, problem_answers, read_body, service_of
 from harness.service.rules import change_season
 from harness.service.teams import DEFAULT_DAYS
 
@@ -105,7 +105,7 @@ AnyAct = Annotated[
 ]
 
 
-@router.post("/acts", responses=problem_answers(400, 401, 403, 413, 422, 503))
+@router.post("/acts", dependencies=[TOKEN], responses=problem_answers(400, 401, 403, 408, 413, 422, 503))
 def post_act(request: Request, act: AnyAct) -> dict[str, Any]:
     """Do what an organiser may do."""
     service = service_of(request)

@@ -68,6 +68,14 @@ class Who(BaseModel):
     token: str
 
 
+class Posted(BaseModel):
+    """A record that a team has posted, and where it is."""
+
+    id: str
+    verified: bool
+    record: str
+
+
 class FileContent(BaseModel):
     """One file of a submission, in base64."""
 

@@ -11,10 +11,12 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from harness.errors import HarnessError, SpecError, UsageError
 from harness.service.errors import RefusedError
@@ -28,6 +30,12 @@ from harness.text import clean
 
 PROBLEM = "application/problem+json"
 BUSY_RETRY_S = 5.0
+
+TOKEN = Security(HTTPBearer(scheme_name="token", description="a team's, or an organiser's", auto_error=False))
+"""What the API's description says of who must say who they are. Whether they do is looked at by `identify` alone."""
+
+MAYBE_TOKEN: dict[str, Any] = {"security": [{}, {"token": []}]}
+"""What it says where somebody with a token sees more."""
 
 _HTTP = {404: "nothing is here", 405: "this address does not do that"}
 
@@ -160,12 +168,21 @@ async def _answer_invalid(_: Request, error: Exception) -> JSONResponse:
     return problem(RefusedError(422, "malformed", clean("; ".join(faults))[:500]))
 
 
-async def _answer_http(_: Request, error: Exception) -> JSONResponse:
+async def _answer_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "refused")
     answer = problem(RefusedError(error.status_code, kind, _HTTP.get(error.status_code, str(error.detail))))
     answer.headers.update(error.headers or {})
+    if error.status_code == 405:
+        answer.headers["Allow"] = ", ".join(_methods_of(request))
     return answer
+
+
+def _methods_of(request: Request) -> list[str]:
+    """Return what an address does: an error names the methods of one route only, and several may have the address."""
+    asked = [{**request.scope, "method": method} for method in ("GET", "HEAD", "POST")]
+    routes = request.app.routes
+    return [scope["method"] for scope in asked if any(route.matches(scope)[0] is Match.FULL for route in routes)]
 
 
 async def _answer_bug(_: Request, error: Exception) -> JSONResponse:

@@ -50,6 +50,7 @@ def make_app(service: Service) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # its pages would load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # to an address made of the Host that the request names
         lifespan=lifespan,
     )
     app.state.service = service
