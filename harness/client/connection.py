@@ -28,7 +28,9 @@ from harness.strict_json import parse_strict
 
 MAX_BYTES = 16 << 20
 MAX_NESTED = 32
-MAX_DIGITS = 18
+MAX_INTEGER = (1 << 63) - 1
+"""Seeds of cases are as large."""
+
 TRIES = 5
 FIRST_WAIT_S, MOST_WAIT_S = 0.5, 8.0
 CONNECT_S, SILENCE_S = 10.0, 60.0
@@ -178,9 +180,9 @@ def _parse(content: bytes) -> Any:
 
 
 def _integer(text: str) -> int:
-    if len(text) > MAX_DIGITS:
-        raise ValueError("a number is too long")
-    return int(text)
+    if len(text) > len(str(-MAX_INTEGER)) or abs(value := int(text)) > MAX_INTEGER:
+        raise ValueError("a number is too large")
+    return value
 
 
 def _finite(text: str) -> float:

@@ -73,6 +73,11 @@ def test_an_answer_that_is_no_plain_document(canned, asked, body):
     assert told.value.exit_code == 3
 
 
+def test_numbers_as_large_as_seeds_are_read(canned, asked):
+    canned.answer(b'{"seeds": [%d, %d]}' % ((1 << 63) - 1, 1 - (1 << 63)))
+    assert asked.get("/season") == {"seeds": [(1 << 63) - 1, 1 - (1 << 63)]}
+
+
 def test_an_answer_that_is_too_large_is_cut_off(canned, asked, monkeypatch):
     monkeypatch.setattr(connecting, "MAX_BYTES", 1 << 20)
     canned.answer(json.dumps("x" * (1 << 20)).encode())
