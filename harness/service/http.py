@@ -15,11 +15,14 @@ from fastapi import FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from harness.errors import HarnessError, SpecError, UsageError
 from harness.service.errors import RefusedError
+from harness.service.intake import Intake
 from harness.service.logs import warn
 from harness.service.rules import Rules, RulesFile
 from harness.service.settings import Settings
@@ -52,10 +55,12 @@ class Service:
     settings: Settings
     rules_file: RulesFile = field(init=False)
     watch: Watch = field(default_factory=Watch)
+    intake: Intake = field(init=False)
     closing: bool = False
 
     def __post_init__(self) -> None:
         self.rules_file = RulesFile(self.settings.root)
+        self.intake = Intake(self.database, self.rules_file, self.settings.limits, self.watch)
 
     def now_s(self) -> float:
         """Return the time."""
@@ -94,6 +99,25 @@ class Service:
         """Say whether somebody may see a team's code: the team itself, organisers, everybody when the season says."""
         owns = holder is not None and (holder.organises or holder.team == team)
         return owns or rules.shows_code(self.now_s())
+
+
+class Guarded:
+    """An app whose every answer says that it is what it says, and is kept by nobody: pages say more, and otherwise."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+
+        async def guard(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self._app(scope, receive, guard)
 
 
 def service_of(request: Request) -> Service:

@@ -20,7 +20,8 @@ from sqlalchemy import text
 from harness import __version__
 from harness.errors import HarnessError, UsageError
 from harness.service import api, api_boards, api_organisers, form, logs
-from harness.service.http import Service, answer_errors, service_of
+from harness.service.http import Guarded, Service, answer_errors, service_of
+from harness.service.listening import PunctualProtocol
 from harness.service.metrics import Metrics, Observed
 from harness.service.pages import make_pages
 from harness.service.settings import Settings
@@ -55,6 +56,7 @@ def make_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     metrics = Metrics(service.database)
+    app.add_middleware(Guarded)
     app.add_middleware(Observed, metrics=metrics)
     answer_errors(app)
     for part in (api, api_boards, api_organisers):
@@ -62,6 +64,21 @@ def make_app(service: Service) -> FastAPI:
     app.include_router(make_pages())
     _add_probes(app, metrics)
     return app
+
+
+def make_config(service: Service) -> uvicorn.Config:
+    """Return how uvicorn serves a service's app."""
+    return uvicorn.Config(
+        make_app(service),
+        http=PunctualProtocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # nothing here is decided by where somebody says to come from
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=GRACE_S,
+    )
 
 
 def serve(settings: Settings, crew: Crew, host: str, port: int, ready: Callable[[str], None]) -> None:
@@ -83,14 +100,6 @@ def serve(settings: Settings, crew: Crew, host: str, port: int, ready: Callable[
     database = open_database(settings)
     service = Service(database, settings)
     service.rules()  # a season that cannot be read is told now
-    config = uvicorn.Config(
-        make_app(service),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=GRACE_S,
-    )
     # The server hands the signal that stopped it on when it has stopped; workers are to be stopped after it.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
@@ -98,9 +107,10 @@ def serve(settings: Settings, crew: Crew, host: str, port: int, ready: Callable[
     supervisor.start()
     ready(f"http://{host}:{listening.getsockname()[1]}")
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(make_config(service)).run(sockets=[listening])
     finally:
         service.closing = True
+        service.intake.close()
         supervisor.stop()
         database.close()
 

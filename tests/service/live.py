@@ -11,7 +11,7 @@ import uvicorn
 
 from harness.service.http import Service
 from harness.service.organising import found_team, give_token
-from harness.service.server import make_app
+from harness.service.server import make_config
 from harness.service.settings import Limits, Settings
 from harness.store.database import Database
 from tests.service.event import WORKSPACE
@@ -29,8 +29,7 @@ class Live:
         listening.listen(64)
         self.port = listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(make_app(self.service), log_config=None, access_log=False)
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(make_config(self.service))
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
         self._thread.start()
         while not self._server.started:
