@@ -6,6 +6,7 @@ kept apart from what the service has built and replayed, and ranks nowhere.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Any
 
@@ -13,7 +14,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from harness.service.accepting import Accepted, accept
+from harness.service.accepting import Asked
 from harness.service.documents import FileContent, Posted, SubmissionState, Who, describe_job
 from harness.service.errors import RefusedError
 from harness.service.http import MAYBE_TOKEN, TOKEN, Service, problem_answers, read_body, service_of
@@ -101,20 +102,22 @@ async def post_submission(request: Request, response: Response) -> SubmissionSta
         raise RefusedError(503, "closing", "the service is being restarted: try again", retry_after_s=5)
     body = await read_body(request)
     key = request.headers.get("idempotency-key")
-    accepted, state = await run_in_threadpool(_accept, service, holder, body, key)
+    asked = await run_in_threadpool(lambda: Asked.of(holder.team, parse_received(body), key))
+    accepted = await asyncio.wrap_future(service.intake.take(asked))
     response.status_code = 202 if accepted.new else 200
     response.headers["Location"] = f"/api/v1/submissions/{accepted.job.id}"
-    return state
+    if accepted.new:
+        return describe_job(accepted.job, service.watch.wait_of_new(accepted.job, accepted.nth))
+    return await run_in_threadpool(_describe, service, accepted.job)
 
 
 @router.get("/submissions/{submission_id}", responses=problem_answers(404, 503))
 def get_submission(request: Request, submission_id: str) -> SubmissionState:
     """Say how far a submission is."""
     service = service_of(request)
-    now_s = service.now_s()
     with service.database.read() as connection:
         job = _want_job(load_job(connection, submission_id))
-        return describe_job(job, service.watch.wait_of(connection, job, now_s))
+        return describe_job(job, service.watch.wait_of(connection, job, service.now_s()))
 
 
 @router.get(
@@ -189,14 +192,9 @@ async def post_unverified(request: Request) -> JSONResponse:
     return JSONResponse({"id": name, "verified": False, "record": place}, 201, {"Location": place})
 
 
-def _accept(service: Service, holder: Holder, body: bytes, key: str | None) -> tuple[Accepted, SubmissionState]:
-    received = parse_received(body)
-    with service.database.write() as connection:
-        rules, now_s = service.rules_file.current(connection), service.now_s()
-        accepted = accept(connection, holder.team, received, key, rules, service.settings.limits, now_s)
+def _describe(service: Service, job: Job) -> SubmissionState:
     with service.database.read() as connection:
-        wait = service.watch.wait_of(connection, accepted.job, now_s)
-    return accepted, describe_job(accepted.job, wait)
+        return describe_job(job, service.watch.wait_of(connection, job, service.now_s()))
 
 
 def _post(service: Service, holder: Holder, body: bytes) -> str:

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Row, insert, select, update
@@ -66,6 +67,18 @@ class Token:
 def hold_team(connection: Connection, name: str) -> None:
     """Let nobody else who asks for it go on with a team until this transaction ends (SQLite has one writer anyway)."""
     connection.execute(select(teams.c.name).where(teams.c.name == name).with_for_update())
+
+
+def hold_teams(connection: Connection, names: Iterable[str], *, wait: bool = True) -> set[str]:
+    """Hold teams as `hold_team` does, and return which of them are held.
+
+    Args:
+        connection: a writing one.
+        names: which.
+        wait: for those that somebody else holds; otherwise they are left out.
+    """
+    query = select(teams.c.name).where(teams.c.name.in_(sorted(set(names)))).order_by(teams.c.name)
+    return set(connection.scalars(query.with_for_update(skip_locked=not wait)))
 
 
 def add_team(connection: Connection, name: str, title: str = "") -> None:

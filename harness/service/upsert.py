@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table
@@ -21,6 +21,12 @@ def insert_missing(connection: Connection, table: Table, keys: Mapping[str, Any]
     statement = _insert(connection, table).values(**keys, **values).on_conflict_do_nothing(index_elements=list(keys))
     # What is returned tells; not every driver counts the rows of such a statement.
     return connection.execute(statement.returning(*table.primary_key.columns)).first() is not None
+
+
+def insert_all_missing(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows, without those whose keys are there."""
+    if rows:
+        connection.execute(_insert(connection, table).on_conflict_do_nothing(), [dict(row) for row in rows])
 
 
 def _insert(connection: Connection, table: Table) -> Any:

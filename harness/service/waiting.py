@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from sqlalchemy import Connection, case, func, null, select
+from sqlalchemy import Connection, func, null, select
 
 from harness.service.job import BUILD, DONE, HELD, QUEUED, REPLAY, STAGES, Job, read_job
 from harness.service.schema import jobs, turns, workers
@@ -67,10 +67,9 @@ def wait_of(connection: Connection, job: Job, pace: Pace, now_s: float) -> Wait:
     if job.state == DONE:
         return Wait(0, 0.0)
     if job.state in HELD:
-        spent_s = max(0.0, now_s - (job.started_s or now_s))
-        return Wait(0, _estimate(job.stage, 0, pace, spent_s))
+        return _wait_at(job, 0, pace, now_s)
     position = find_position(job.team, _rank_among_own(connection, job), *_queue_of(connection, job.stage))
-    return Wait(position, _estimate(job.stage, position, pace))
+    return _wait_at(job, position, pace, now_s)
 
 
 class Watch:
@@ -80,34 +79,43 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._seen: tuple[float, Pace, dict[str, tuple[dict[str, int], list[str]]]] | None = None
+        self._seen: _Seen | None = None
+
+    def refresh(self, connection: Connection, now_s: float) -> _Seen:
+        """Look at the queue, unless that was a moment ago."""
+        seen = self._seen
+        if seen is None or not 0 <= now_s - seen.at_s < WATCH_S:
+            queues = {stage: _queue_of(connection, stage) for stage in STAGES}
+            self._seen = seen = _Seen(now_s, observe(connection, now_s), queues)
+        return seen
+
+    def is_fresh(self, now_s: float) -> bool:
+        """Say whether the queue was looked at a moment ago."""
+        return self._seen is not None and 0 <= now_s - self._seen.at_s < WATCH_S
 
     def wait_of(self, connection: Connection, job: Job, now_s: float) -> Wait:
         """Return a job's position and estimate, as `wait_of` does."""
-        seen = self._seen
-        if seen is None or not 0 <= now_s - seen[0] < WATCH_S:
-            queues = {stage: _queue_of(connection, stage) for stage in STAGES}
-            self._seen = seen = (now_s, observe(connection, now_s), queues)
-        _, pace, queues = seen
+        seen = self.refresh(connection, now_s)
         if job.state != QUEUED:
-            return wait_of(connection, job, pace, now_s)
-        position = find_position(job.team, _rank_among_own(connection, job), *queues[job.stage])
-        return Wait(position, _estimate(job.stage, position, pace))
+            return wait_of(connection, job, seen.pace, now_s)
+        return seen.wait_of(job, _rank_among_own(connection, job))
+
+    def wait_of_new(self, job: Job, nth: int) -> Wait:
+        """Return what is known of a job that has just been queued, as the nth of its team's; no database is asked."""
+        return self._seen.wait_of(job, nth) if self._seen is not None else Wait(nth, None)
 
 
-def list_waits(connection: Connection, queue: Sequence[Job], pace: Pace, now_s: float) -> list[Wait]:
-    """Return what `wait_of` does for a part of the queue, as `list_queue` lists it, in a few queries."""
-    queues = {stage: _queue_of(connection, stage) for stage in STAGES}
-    own = _count_before(connection, queue)
-    waits = []
-    for job in queue:
-        if job.state == QUEUED:
-            own[job.stage, job.team] += 1
-            position = find_position(job.team, own[job.stage, job.team], *queues[job.stage])
-            waits.append(Wait(position, _estimate(job.stage, position, pace)))
-        else:
-            waits.append(Wait(0, _estimate(job.stage, 0, pace, max(0.0, now_s - (job.started_s or now_s)))))
-    return waits
+@dataclass(frozen=True)
+class _Seen:
+    """The queue at one moment: the pace, and for each stage how many jobs each team has, and whose turn it is."""
+
+    at_s: float
+    pace: Pace
+    queues: Mapping[str, tuple[dict[str, int], list[str]]]
+
+    def wait_of(self, job: Job, nth: int) -> Wait:
+        position = find_position(job.team, nth, *self.queues[job.stage])
+        return Wait(position, _estimate(job.stage, position, self.pace))
 
 
 def find_position(team: str, nth: int, waiting: Mapping[str, int], order: Sequence[str]) -> int:
@@ -124,15 +132,20 @@ def find_position(team: str, nth: int, waiting: Mapping[str, int], order: Sequen
     return nth + sum(others)
 
 
-def list_queue(connection: Connection, limit: int | None = None, skip: int = 0) -> list[Job]:
-    """Return the jobs that are not done: those under way, then those that wait, by age.
+def list_queue(
+    connection: Connection, pace: Pace, now_s: float, limit: int = 1000, skip: int = 0
+) -> list[tuple[Job, Wait]]:
+    """Return the jobs that are not done, with what `wait_of` says of them, in the order in which they are served.
 
-    Without the records of their builds, which are large, and shown to nobody yet.
+    Those under way come first, then what waits for its last stage. Jobs are without the records of their builds, which
+    are large, and shown to nobody yet.
     """
+    positions = dict(_list_in_turns(connection)[skip : skip + limit])
     columns = [null().label(column.name) if column is jobs.c.checked else column for column in jobs.c]
-    order = (case((jobs.c.state == QUEUED, 1), else_=0), case((jobs.c.state != QUEUED, jobs.c.started_s)), jobs.c.id)
-    query = select(*columns).where(jobs.c.state.in_((*HELD, QUEUED))).order_by(*order)
-    return [read_job(row) for row in connection.execute(query.limit(limit).offset(skip))]
+    rows = connection.execute(select(*columns).where(jobs.c.id.in_(positions)))
+    found = {row.id: read_job(row) for row in rows}
+    listed = ((found[name], position) for name, position in positions.items())
+    return [(job, _wait_at(job, position, pace, now_s)) for job, position in listed]
 
 
 def count_waiting(connection: Connection) -> dict[tuple[str, str], int]:
@@ -147,15 +160,25 @@ def _rank_among_own(connection: Connection, job: Job) -> int:
     return int(connection.execute(select(func.count()).where(*own)).scalar_one())
 
 
-def _count_before(connection: Connection, queue: Sequence[Job]) -> Counter[tuple[str, str]]:
-    """Return how many jobs wait before a part of the queue, by stage and team."""
-    shown = [job.id for job in queue if job.state == QUEUED]
-    counts: Counter[tuple[str, str]] = Counter()
-    if shown:
-        before = (jobs.c.state == QUEUED, jobs.c.id < min(shown))
-        query = select(jobs.c.stage, jobs.c.team, func.count()).where(*before).group_by(jobs.c.stage, jobs.c.team)
-        counts.update({(stage, team): count for stage, team, count in connection.execute(query)})
-    return counts
+def _list_in_turns(connection: Connection) -> list[tuple[str, int]]:
+    """Return the ids of the jobs that are not done, each with its position."""
+    held = select(jobs.c.id).where(jobs.c.state.in_(HELD)).order_by(jobs.c.started_s, jobs.c.id)
+    listed = [(name, 0) for name in connection.scalars(held)]
+    for stage in reversed(STAGES):
+        turn = {team: number for number, team in enumerate(_queue_of(connection, stage)[1])}
+        waiting = select(jobs.c.id, jobs.c.team).where(jobs.c.state == QUEUED, jobs.c.stage == stage)
+        own: Counter[str] = Counter()
+        places = []
+        for name, team in connection.execute(waiting.order_by(jobs.c.id)):
+            own[team] += 1
+            places.append((own[team], turn[team], name))
+        listed += [(name, position) for position, (*_, name) in enumerate(sorted(places), 1)]
+    return listed
+
+
+def _wait_at(job: Job, position: int, pace: Pace, now_s: float) -> Wait:
+    spent_s = 0.0 if position else max(0.0, now_s - (job.started_s or now_s))
+    return Wait(position, _estimate(job.stage, position, pace, spent_s))
 
 
 def _queue_of(connection: Connection, stage: str) -> tuple[dict[str, int], list[str]]:
