@@ -60,7 +60,8 @@ class Service:
 
     def __post_init__(self) -> None:
         self.rules_file = RulesFile(self.settings.root)
-        self.intake = Intake(self.database, self.rules_file, self.settings.limits, self.watch)
+        limits = self.settings.limits
+        self.intake = Intake(self.database, self.rules_file, limits, self.watch, lambda: self.now_s())
 
     def now_s(self) -> float:
         """Return the time."""

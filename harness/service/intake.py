@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -50,10 +50,18 @@ class _Waiting:
 
 
 class Intake:
-    """Takes submissions into a database."""
+    """Takes submissions into a database; `clock` is the server's."""
 
-    def __init__(self, database: Database, rules: RulesFile, limits: Limits, watch: Watch) -> None:
+    def __init__(
+        self,
+        database: Database,
+        rules: RulesFile,
+        limits: Limits,
+        watch: Watch,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._database, self._rules, self._limits, self._watch = database, rules, limits, watch
+        self._clock = clock
         self._waiting: list[_Waiting] = []
         self._changed = threading.Condition()
         self._closed = False
@@ -111,7 +119,7 @@ class Intake:
     def _write(self, asked: list[Asked]) -> list[Answer | None]:
         """Return an answer to each request, on the disk by then; None for one whose team is held."""
         with self._database.write() as connection:
-            now_s = time.time()
+            now_s = self._clock()
             held = hold_teams(connection, {one.team for one in asked}, wait=False)
             mine = [one for one in asked if one.team in held]
             rules = self._rules.current(connection)
