@@ -58,11 +58,15 @@ def target():
 
 
 def replay(node, folder):
+    return read_report(node, folder)["cases"]
+
+
+def read_report(node, folder):
     command = [sys.executable, node, "replay", folder / "artifact", folder / "problem", folder / "request.json"]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert events[-1]["event"] == "report", (events, done.stderr[-2000:])
-    return events[-1]["report"]["cases"]
+    return events[-1]["report"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -71,7 +71,7 @@ class Judge:
         return ""
 
     def start_sampling(self, *_: Any) -> Any:
-        return SimpleNamespace(draw=lambda *_: (), accepts=lambda *_: True)
+        return SimpleNamespace(draw=lambda *_: (), accepts=lambda *_: True, captured=True)
 
     def compare(self, *_: Any) -> Any:
         return SimpleNamespace(passed=True)
@@ -89,10 +89,10 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
             CaseRequest(f"case-{s}", s, {"n": 1}, "normal", timed=True, timeout_s=9.0, samples=40) for s in "ab"
         )
         judge: Any = Judge()
-        exchange: Any = None
+        memory: Any = SimpleNamespace(offer=lambda _: None, shared_with=lambda _: None)
         runner: Any = Runner()
         reports, about = replaying.replay(
-            NodeRequest(cases), Path("artifact"), judge, exchange, runner, ["node"], lambda _: None
+            NodeRequest(cases), Path("artifact"), judge, memory, runner, ["node"], lambda _: None
         )
         return reports, about["runners"]
 

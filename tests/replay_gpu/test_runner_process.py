@@ -90,7 +90,7 @@ def test_a_runner_leaves_the_gpu_alone_until_it_is_told_to_start(shared: tuple[i
         runner.wait_until_loaded()
         assert runner.started == {}
         runner.wait_until_started()
-    assert runner.started["asked"] == '{"do": "start"}\n'
+    assert runner.started["asked"] == '{"do": "start", "gpu_bytes": 0}\n'
 
 
 def test_a_runner_that_loads_and_does_not_start_is_tried_at_the_next_level(
@@ -101,3 +101,23 @@ def test_a_runner_that_loads_and_does_not_start_is_tried_at_the_next_level(
         with pytest.raises(GpuError, match="no driver here"):
             runner.wait_until_started()
     assert len(runner.why_lower) == len(Level) - 1
+
+
+def test_a_runner_is_handed_the_memory_that_it_is_offered(shared: tuple[int, int], tmp_path: Path) -> None:
+    """Through the sandbox at whatever level this machine has: a descriptor, and how large what it stands for is."""
+    answers = f"""{LOADS}
+import socket
+channel = socket.socket(fileno=int(sys.argv[-2]))
+descriptor = socket.recv_fds(channel, 1, 1)[1][0]
+reply = {{"status": "started", "seen": os.pread(descriptor, 5, 0).decode(), "asked": json.loads(asked)}}
+os.write(int(sys.argv[-1]), json.dumps(reply).encode() + b"\\n")
+sys.stdin.read()
+"""
+    offered = os.memfd_create("offered")
+    os.write(offered, b"hello")
+    with RunnerProcess(program(answers), tmp_path, shared) as runner:
+        runner.gpu_memory = (offered, 4096)
+        runner.wait_until_started()
+    os.close(offered)
+    assert runner.started["seen"] == "hello"
+    assert runner.started["asked"] == {"do": "start", "gpu_bytes": 4096}

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from harness.replay.gpu.device_memory import view_memory
 from harness.replay.gpu.program import Slot
 
 TILE_BYTES = 32 << 20
@@ -32,18 +33,6 @@ class Region:
 
     start: int
     end: int
-
-
-class _RawMemory:
-    """Lets torch look at a range of device memory without owning it."""
-
-    def __init__(self, start: int, size: int) -> None:
-        self.__cuda_array_interface__ = {
-            "shape": (size // _UNIT,),
-            "typestr": "<i4",
-            "data": (start, False),
-            "version": 3,
-        }
 
 
 @dataclass(frozen=True)
@@ -163,4 +152,4 @@ def _tiles(region: Region, origin: int) -> Iterator[Region]:
 
 
 def _view(region: Region) -> torch.Tensor:
-    return torch.as_tensor(_RawMemory(region.start, region.end - region.start), device="cuda")
+    return view_memory(region.start, region.end - region.start, torch.int32)

@@ -1,8 +1,8 @@
-"""The memory that runner and judge share: one file, mapped by both, pinned where the driver allows it.
+"""The memory that runner and judge share: the GPU's own where that can be handed over, else one pinned file.
 
 It holds the current call's inputs on the way in and its outputs on the way out, and nothing else. A kernel can reach it
-(pinned memory is mapped on the GPU), so the judge writes all inputs anew for each call and copies outputs out before it
-looks at them.
+(it is mapped where kernels run), so the judge writes all of it anew for each call, and copies outputs out before it
+looks at them. Through the GPU's memory 100 MB take 50 us, through a file 5 ms.
 """
 
 from __future__ import annotations
@@ -15,21 +15,38 @@ from harness.replay.gpu.layout import Part
 
 
 class Exchange:
-    """The mapped file."""
+    """Shared memory, seen as tensors.
 
-    def __init__(self, descriptor: int, size: int) -> None:
-        self.size = size
-        self._map = mmap.mmap(descriptor, size)
-        self._bytes = torch.frombuffer(self._map, dtype=torch.uint8)
-        self.pinned = False
+    Args:
+        memory: all of it, flat, uint8.
+        pinned: copies between it and the GPU are fast.
 
-    def pin(self) -> None:
-        """Pin the memory, which makes copies fast; where that is refused they are slow."""
+    Attributes:
+        on_gpu: it is the GPU's own memory.
+    """
+
+    def __init__(self, memory: torch.Tensor, *, pinned: bool) -> None:
+        self._bytes, self.pinned, self.on_gpu = memory, pinned, memory.is_cuda
+
+    @classmethod
+    def in_file(cls, descriptor: int, size_bytes: int) -> Exchange:
+        """Map a file, and pin it, which makes copies fast; where that is refused they are slow."""
+        memory = torch.frombuffer(mmap.mmap(descriptor, size_bytes), dtype=torch.uint8)
         runtime = torch.cuda.cudart()  # type: ignore[no-untyped-call]
-        code = runtime.cudaHostRegister(self._bytes.data_ptr(), self.size, 0)
-        self.pinned = int(code) == 0
+        code = runtime.cudaHostRegister(memory.data_ptr(), size_bytes, 0)
+        return cls(memory, pinned=int(code) == 0)
 
     def tensor(self, part: Part) -> torch.Tensor:
-        """Return a view of one tensor."""
+        """Return a view of one tensor. What is there can change at any time: don't judge by it."""
         flat = self._bytes[part.offset : part.offset + part.size_bytes]
         return flat.view(getattr(torch, part.dtype)).reshape(part.shape)
+
+    def take(self, part: Part) -> torch.Tensor:
+        """Return a copy of one tensor in this process's own GPU memory; synchronise before you look at it."""
+        seen = self.tensor(part)
+        return torch.empty(seen.shape, dtype=seen.dtype, device="cuda").copy_(seen, non_blocking=True)
+
+    def wipe(self, start: int) -> None:
+        """Overwrite what lies behind the inputs, which end at `start`; a file is not worth the time."""
+        if self.on_gpu:
+            self._bytes[start:].fill_(0xA5)

@@ -1,10 +1,11 @@
-"""The runner's process: `node.pyz runner ARTIFACT DESCRIPTOR SIZE REPLIES`.
+"""The runner's process: `node.pyz runner ARTIFACT DESCRIPTOR SIZE SOCKET REPLIES`.
 
 It serves one submission and dies. Requests come from the judge's side on stdin, one JSON object a line; replies go to
 the descriptor REPLIES. It is given the current call's inputs and nothing else: no seed, no expected value. Once torch
-is loaded it says {"status": "loaded"} of its own accord; it leaves the GPU alone until it is told to start.
+is loaded it says {"status": "loaded"} of its own accord; it leaves the GPU alone until it is told to start. Where the
+judge offers GPU memory for the exchange, its descriptor comes through SOCKET; else the file DESCRIPTOR is used.
 
-    {"do": "start"}                                           -> {"status": "started", "clock": true, ...}
+    {"do": "start", "gpu_bytes": 2097152}                     -> {"status": "started", "clock": true, ...}
     {"do": "prepare", "shape_id": "...", "slots": 3}          -> {"status": "ready", ...}
     {"do": "call", "slot": 1, "inputs": ..., "outputs": ...,
      "after": ...}                                            -> {"status": "done", "events_us": 9.1}
@@ -17,11 +18,12 @@ because two processes at work on one GPU take turns of milliseconds. Any fault e
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -30,9 +32,10 @@ import torch
 from harness.artifact import Artifact, load_artifact
 from harness.plan import Plan
 from harness.replay.gpu.arena import Arena
+from harness.replay.gpu.device_memory import open_device_memory
 from harness.replay.gpu.driver import describe_device, sticky_error
 from harness.replay.gpu.exchange import Exchange
-from harness.replay.gpu.faults import GpuError, blame
+from harness.replay.gpu.faults import DriverError, GpuError, blame
 from harness.replay.gpu.fingerprint import fingerprint
 from harness.replay.gpu.kernels import LoadedKernel, load_kernel
 from harness.replay.gpu.layout import Part
@@ -108,7 +111,7 @@ class Runner:
         assert self._program is not None
         slot, plan = self._slots[number], self._program.plan
         self._fill(slot.memory, inputs)
-        with self._clock or nullcontext():
+        with self._clock or contextlib.nullcontext():
             self._arena.flush()  # still at work while the call is launched, so that events see no launch
             self._events[0].record()
             slot.graph.replay()
@@ -188,13 +191,14 @@ def _answer(runner: Runner, message: dict[str, Any]) -> dict[str, Any]:
     return runner.call(message["slot"], inputs, outputs, [_part(fields) for fields in message["after"]])
 
 
-def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callable[[], Runner]) -> int:
+def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callable[[int], Runner]) -> int:
     runner: Runner | None = None
     try:
         send({"status": "loaded"})
-        if not lines.readline():
+        told = lines.readline()
+        if not told:
             return 0  # nobody wants it any more
-        runner = start()
+        runner = start(int(json.loads(told)["gpu_bytes"]))
         for line in lines:
             message = json.loads(line)
             reply = _answer(runner, message)
@@ -212,22 +216,32 @@ def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callabl
     return 0
 
 
+def _open_exchange(arguments: list[str], gpu_bytes: int) -> Exchange:
+    """Map what the judge shares: GPU memory if it offers some and that can be had here, else the file."""
+    with socket.socket(fileno=int(arguments[3])) as channel:
+        descriptors = socket.recv_fds(channel, 1, 1)[1] if gpu_bytes else []
+    if descriptors:
+        with contextlib.suppress(DriverError):
+            return Exchange(open_device_memory(descriptors[0], gpu_bytes).memory, pinned=True)
+    return Exchange.in_file(int(arguments[1]), int(arguments[2]))
+
+
 def main(arguments: list[str]) -> int:
     """Serve one submission until stdin ends or something faults."""
-    replies = os.fdopen(int(arguments[3]), "w", encoding="utf-8")
+    replies = os.fdopen(int(arguments[4]), "w", encoding="utf-8")
 
     def send(reply: dict[str, Any]) -> None:
         replies.write(json.dumps(reply) + "\n")
         replies.flush()
 
-    def start() -> Runner:
+    def start(gpu_bytes: int) -> Runner:
         clock, why_not = start_span_clock()
         torch.cuda.init()  # type: ignore[no-untyped-call]
         torch.set_grad_enabled(False)
-        exchange = Exchange(int(arguments[1]), int(arguments[2]))
-        exchange.pin()
+        exchange = _open_exchange(arguments, gpu_bytes)
+        about = {"clock": clock is not None, "why_no_clock": why_not}
         # Told before anything hostile is read: whether it comes up depends on the machine and the sandbox alone.
-        send({"status": "started", "clock": clock is not None, "why_no_clock": why_not, "pinned": exchange.pinned})
+        send({"status": "started", **about, "pinned": exchange.pinned, "on_gpu": exchange.on_gpu})
         return Runner(load_artifact(Path(arguments[0])), exchange, clock)
 
     code = _serve(sys.stdin, send, start)

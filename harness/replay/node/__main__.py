@@ -93,10 +93,10 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Tell) -> No
         _require_modules()
         import torch
 
-        from harness.replay.gpu.exchange import Exchange
         from harness.replay.node.judging import GpuJudge
         from harness.replay.node.machine import ClockWatch, describe_node, open_nvml
         from harness.replay.node.replaying import replay
+        from harness.replay.node.shared_memory import SharedMemory
 
         torch.set_grad_enabled(False)
         judge = GpuJudge(document)
@@ -105,8 +105,9 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Tell) -> No
         with _turn(tell, shared=not any(case.timed for case in request.cases)):
             held = time.monotonic()
             torch.cuda.init()  # type: ignore[no-untyped-call]
-            exchange = Exchange(*shared)
-            exchange.pin()
+            memory = SharedMemory(*shared)
+            memory.offer(runner)
+            runner.begin()  # its context comes up while ours does
             nvml = open_nvml()
             machine = describe_node(nvml)
             tell({"event": "node", "machine": machine})
@@ -114,18 +115,19 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Tell) -> No
             runner.wait_until_started()
             ready = time.monotonic()
             with ClockWatch(nvml) as watch:
-                cases, about = replay(request, artifact, judge, exchange, runner, own_program(), tell)
+                cases, about = replay(request, artifact, judge, memory, runner, own_program(), tell)
             ended = time.monotonic()
     facts = {
         "sandbox": about["level"],
         "score_clock": "cupti" if about.get("clock") else "none",
         "pinned": int(bool(about.get("pinned"))),
+        "exchange": "gpu" if about.get("on_gpu") else "file",
         "runners": about["runners"],
         "load_s": round(loaded - started, 3),
         "start_s": round(ready - held, 3),
         "replay_s": round(ended - ready, 3),
     }
-    facts |= {name: str(about[name]) for name in ("why_no_clock", "why_lower") if about.get(name)}
+    facts |= {name: str(about[name]) for name in ("sampling", "why_no_clock", "why_lower") if about.get(name)}
     tell({"event": "report", "report": encode_report(NodeReport(tuple(cases), machine | facts, watch.facts()))})
 
 
@@ -187,7 +189,7 @@ def _carry_out(arguments: list[str], tell: Tell) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run one command; return its exit code."""
-    if arguments[:1] == ["runner"] and len(arguments) == 5:
+    if arguments[:1] == ["runner"] and len(arguments) == 6:
         from harness.replay.gpu.runner import main as run
 
         return run(arguments[1:])

@@ -17,12 +17,14 @@ class CaseLayout:
         inputs: on the way in; None for a buffer.
         outputs: on the way out.
         after: the inputs as they are after the call; None for a buffer.
+        inputs_end: where the inputs end, in bytes.
         size: bytes in all.
     """
 
     inputs: list[Part | None]
     outputs: list[Part]
     after: list[Part | None]
+    inputs_end: int
     size: int
 
 
@@ -32,10 +34,10 @@ def lay_out_case(problem: Problem, shape: Mapping[str, int]) -> CaseLayout:
     sizes = problem.input_sizes(shape)
     forms = [(s.dtype, z) for s, z in zip(problem.inputs, sizes, strict=True) if not s.buffer]
     returned = [(s.dtype, z) for s, z in zip(problem.outputs, problem.output_sizes(shape), strict=True)]
-    inputs, end = lay_out(forms)
-    outputs, end = lay_out(returned, end)
+    inputs, inputs_end = lay_out(forms)
+    outputs, end = lay_out(returned, inputs_end)
     after, end = lay_out(forms, end)
-    return CaseLayout(_spread(inputs, sent), outputs, _spread(after, sent), end)
+    return CaseLayout(_spread(inputs, sent), outputs, _spread(after, sent), inputs_end, end)
 
 
 def _spread(parts: list[Part], sent: list[bool]) -> list[Part | None]:

@@ -8,6 +8,7 @@ the GPU's driver starts is used (`RunnerProcess` tries them in order), and is st
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import tempfile
 import threading
@@ -38,6 +39,7 @@ class Confined:
     Attributes:
         requests: the end of its standard input that we write to.
         replies: the end of its reply pipe that we read from.
+        channel: our end of a socket through which it can be handed descriptors.
         scratch: the folder that it writes to.
         closed: it was ended.
     """
@@ -46,6 +48,7 @@ class Confined:
     level: Level
     requests: int
     replies: int
+    channel: socket.socket
     scratch: Path
     closed: bool = False
 
@@ -67,6 +70,7 @@ class Confined:
             return
         self.closed = True
         os.close(self.requests)
+        self.channel.close()
         self.end()
         os.close(self.replies)
         remove_tree(self.scratch)
@@ -88,7 +92,10 @@ def confine(program: Sequence[str], artifact: Path, shared: tuple[int, int], lev
     scratch = Path(tempfile.mkdtemp(prefix="harness-runner-"))
     requests_end, requests = os.pipe()
     replies, replies_end = os.pipe()
-    arguments = ["runner", visible(level, mount), str(shared[0]), str(shared[1]), str(replies_end)]
+    channel, channel_end = socket.socketpair()
+    descriptors = (shared[0], channel_end.fileno(), replies_end)
+    numbers = [descriptors[0], shared[1], *descriptors[1:]]
+    arguments = ["runner", visible(level, mount), *map(str, numbers)]
     try:
         job = start(
             [*program, *arguments],
@@ -99,17 +106,19 @@ def confine(program: Sequence[str], artifact: Path, shared: tuple[int, int], lev
             environment=_environment(),
             stdin=requests_end,
             devices=find_devices(),
-            descriptors=(shared[0], replies_end),
+            descriptors=descriptors,
         )
     except BaseException:
         os.close(requests)
         os.close(replies)
+        channel.close()
         remove_tree(scratch)
         raise
     finally:
         os.close(requests_end)
         os.close(replies_end)
-    return Confined(job, level, requests, replies, scratch)
+        channel_end.close()
+    return Confined(job, level, requests, replies, channel, scratch)
 
 
 def find_devices(dev: Path = _DEV, gpus: Path = _GPUS, visible_devices: str | None = None) -> tuple[Path, ...]:

@@ -77,17 +77,18 @@ class GpuJudge:
         return next(changed, "")
 
     def send(self, inputs: tuple[torch.Tensor, ...], layout: CaseLayout, exchange: Exchange) -> None:
-        """Write a call's inputs to the exchange."""
+        """Write a call's inputs to the exchange, and over what the last call left there."""
         for tensor, part in zip(inputs, layout.inputs, strict=True):
             if part is not None:
                 exchange.tensor(part).copy_(tensor, non_blocking=True)
+        exchange.wipe(layout.inputs_end)
         torch.cuda.synchronize()
 
     def receive(self, layout: CaseLayout, exchange: Exchange, *, hand_back: bool = True) -> Received:
         """Copy what a call left in the exchange to this context: outputs, and inputs if they were handed back."""
-        outputs = tuple(exchange.tensor(part).to("cuda", non_blocking=True) for part in layout.outputs)
+        outputs = tuple(exchange.take(part) for part in layout.outputs)
         pairs = enumerate(layout.after if hand_back else ())
-        inputs = {n: exchange.tensor(part).to("cuda", non_blocking=True) for n, part in pairs if part is not None}
+        inputs = {n: exchange.take(part) for n, part in pairs if part is not None}
         torch.cuda.synchronize()
         return Received(outputs, inputs)
 

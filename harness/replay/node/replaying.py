@@ -13,10 +13,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.artifact import Artifact, load_artifact
-from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.faults import GpuError
 from harness.replay.gpu.layout import Part
 from harness.replay.inputs import Request
@@ -27,6 +26,9 @@ from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
 from harness.replay.node.runner_process import RunnerProcess
 from harness.replay.node.sampling import Sampler
 from harness.replay.timing import FIRST_SAMPLES, samples_needed, summarise
+
+if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tried without
+    from harness.replay.node.shared_memory import SharedMemory
 
 SLOTS = 3
 STARTS = 2  # a fresh runner is tried once more, for our faults and for clocks that disagree
@@ -49,19 +51,25 @@ class _Session:
     artifact: Artifact
     folder: Path
     judge: GpuJudge
-    exchange: Exchange
+    memory: SharedMemory
     program: list[str]
     tell: Tell
     runner: RunnerProcess
     starts: int = 1
     prepared: str = ""
     info: dict[str, Any] = field(default_factory=dict)
+    captured: list[bool] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.exchange = self.memory.shared_with(self.runner)
 
     def restart(self) -> None:
         """Put a fresh runner in the place of the last one."""
         self.runner.close()
         self.runner = RunnerProcess(self.program, self.folder, self.runner.shared, self.runner.level)
+        self.memory.offer(self.runner)
         self.runner.wait_until_started()
+        self.exchange = self.memory.shared_with(self.runner)
         self.starts, self.prepared = self.starts + 1, ""
 
 
@@ -69,7 +77,7 @@ def replay(
     request: NodeRequest,
     folder: Path,
     judge: GpuJudge,
-    exchange: Exchange,
+    memory: SharedMemory,
     runner: RunnerProcess,
     program: list[str],
     tell: Tell,
@@ -80,7 +88,7 @@ def replay(
         A report per case, and what the runner said of itself.
     """
     runner.wait_until_started()
-    session = _Session(load_artifact(folder), folder, judge, exchange, program, tell, runner)
+    session = _Session(load_artifact(folder), folder, judge, memory, program, tell, runner)
     reports: list[CaseReport] = []
     try:
         for case in request.cases:
@@ -93,7 +101,8 @@ def replay(
         session.runner.close()
     reports += [CaseReport(case.id, "not_run", "after_failure") for case in request.cases[len(reports) :]]
     sandbox = {"level": str(session.runner.level), "why_lower": "; ".join(runner.why_lower)}
-    return reports, {**session.runner.started, **sandbox, "runners": session.starts}
+    sampling = {"sampling": "graphs" if all(session.captured) else "operators"} if session.captured else {}
+    return reports, {**session.runner.started, **sandbox, **sampling, "runners": session.starts}
 
 
 def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
@@ -190,6 +199,7 @@ class _Calls:
         runner.take_spans(self._case.timeout_s)
         self._witness, wanted = [], self._case.samples or FIRST_SAMPLES
         sampler = self._session.judge.start_sampling(self._request(), self._layout)
+        self._session.captured.append(sampler.captured)
         spans: list[float] = []
         clocked = bool(runner.started.get("clock"))
         while len(self._witness) < wanted:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -37,14 +38,18 @@ class RunnerProcess:
         artifact: the artifact's folder.
         shared: descriptor and size of the memory shared with it.
         best: the highest level to try.
+
+    Attributes:
+        gpu_memory: descriptor and size of GPU memory that is offered to it at its start, instead of `shared`.
     """
 
     def __init__(self, program: list[str], artifact: Path, shared: tuple[int, int], best: Level = Level.STRICT) -> None:
         self.shared, self._program, self._artifact = shared, program, artifact
+        self.gpu_memory: tuple[int, int] | None = None
         self._levels = list(Level)[list(Level).index(best) :]
         self.why_lower: list[str] = []
         self.started: dict[str, Any] = {}
-        self._loaded = False
+        self._loaded = self._begun = False
         self._confined = self._launch()
         self._lines = Lines(self._confined.replies, _LINE_BYTES)
 
@@ -80,9 +85,21 @@ class RunnerProcess:
         while not self.started:
             self.wait_until_loaded()
             try:
-                self.started = self._ask({"do": "start"}, START_TIMEOUT_S, ours=True)
+                self.begin()
+                self.started = self._reply("start", START_TIMEOUT_S, ours=True)
             except GpuError as fault:
                 self._try_lower(fault)
+
+    def begin(self) -> None:
+        """Tell it to start, once; `wait_until_started` waits. It must be loaded."""
+        if self._begun:
+            return
+        self._begun = True
+        descriptor, size = self.gpu_memory or (-1, 0)
+        with contextlib.suppress(OSError):  # where it has ended it said why: the reply is read below
+            if size:
+                socket.send_fds(self._confined.channel, [b"."], [descriptor])
+            self._send({"do": "start", "gpu_bytes": size})
 
     def _try_lower(self, fault: GpuError) -> None:
         """Launch it at the next level; where there is none, the fault is the answer."""
@@ -90,7 +107,7 @@ class RunnerProcess:
             raise fault
         self._give_up(self.level, fault.message)
         self._confined.close()
-        self._confined, self._loaded = self._launch(), False
+        self._confined, self._loaded, self._begun = self._launch(), False, False
         self._lines = Lines(self._confined.replies, _LINE_BYTES)
 
     def _launch(self) -> Confined:
@@ -144,10 +161,13 @@ class RunnerProcess:
         """End it."""
         self._confined.close()
 
-    def _ask(self, message: dict[str, Any], timeout_s: float, *, ours: bool = False) -> dict[str, Any]:
+    def _ask(self, message: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         with contextlib.suppress(OSError):  # where it has ended it said why: the reply is read below
-            os.write(self._confined.requests, json.dumps(message).encode() + b"\n")
-        return self._reply(message["do"], timeout_s, ours=ours)
+            self._send(message)
+        return self._reply(message["do"], timeout_s)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        os.write(self._confined.requests, json.dumps(message).encode() + b"\n")
 
     def _reply(self, doing: str, timeout_s: float, *, ours: bool = False) -> dict[str, Any]:
         try:
