@@ -11,7 +11,7 @@ from harness.cli.output import print_json, print_renderable
 @click.option("--from", "url", required=True, help="The leaderboard service: https://HOST.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(url: str, as_json: bool) -> int:
-    """Show what a leaderboard service is working on, and what waits, in the order in which it was submitted."""
+    """Show what a leaderboard service is working on, and what waits, in the order in which it is served."""
     from harness.client.address import parse_address
     from harness.client.boards import fetch_queue
     from harness.client.connection import Connection

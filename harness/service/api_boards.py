@@ -19,7 +19,7 @@ from harness.service.job import iso
 from harness.service.organising import list_frozen
 from harness.service.reading import list_boards, list_unverified, load_board, load_standings
 from harness.service.rules import Rules
-from harness.service.waiting import list_queue, list_waits, observe
+from harness.service.waiting import list_queue, observe
 from harness.store.record import Record
 from harness.target import target_names
 
@@ -95,14 +95,13 @@ def get_standings(request: Request, target: str, division: str) -> list[dict[str
 
 @router.get("/queue", responses=problem_answers(422, 503))
 def get_queue(request: Request, limit: int = Query(100, ge=1, le=1000)) -> list[SubmissionState]:
-    """Return what is under way and what waits: those under way first, then by age."""
+    """Return what is under way and what waits: those under way first, then in the order of turns."""
     service = service_of(request)
     now_s = service.now_s()
     with service.database.read() as connection:
         pace = observe(connection, now_s)
-        queue = list_queue(connection, limit)
-        waits = list_waits(connection, queue, pace, now_s)
-    return [describe_job(job, wait) for job, wait in zip(queue, waits, strict=True)]
+        queue = list_queue(connection, pace, now_s, limit)
+    return [describe_job(job, wait) for job, wait in queue]
 
 
 @router.get("/acts", responses=problem_answers(422, 503))

@@ -15,10 +15,11 @@ from harness.board.history import list_changes
 from harness.board.ranking import Board, Entry
 from harness.board.trend import Trend, plot_trend
 from harness.service.entries import BoardKey, board_of
-from harness.service.filling_live import list_notices
+from harness.service.filling_live import find_waiting, list_notices
 from harness.service.job import Job, load_job
 from harness.service.keeping import Boards
 from harness.service.reading import (
+    SKETCHED,
     find_ruling,
     list_boards,
     list_leaders,
@@ -54,12 +55,6 @@ from harness.store.store import Previous
 TREND = 200
 """Ranked records of a team on a board that its chart shows."""
 
-_SHOWN_OF_A_LIST = tuple(
-    records.c[name]
-    for name in ("id", "state", "created", "team", "problem", "target", "division", "season", "verdict", "standing",
-                 "score_us", "source_sha256", "normalised_source_sha256", "artifact_key")
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Filling:
@@ -69,12 +64,14 @@ class Filling:
         connection: a reading one.
         rules: of now.
         boards: kept between pages.
+        now_s: the time.
         with_code: submissions' code may be shown.
     """
 
     connection: Connection
     rules: Rules
     boards: Boards
+    now_s: float
     with_code: bool
 
     def season(self) -> SeasonView:
@@ -87,6 +84,7 @@ class Filling:
             latest=tuple(list_records(self.connection, limit=LATEST)),
             teams=teams,
             submissions=submissions,
+            notices=list_notices(self.connection),
         )
 
     def find_board(self, page: str) -> BoardKey | None:
@@ -123,7 +121,7 @@ class Filling:
     def record(self, record_id: str) -> RecordView | None:
         """Fill a record's page: of a stored one, of one on its way, of one that a team posted."""
         # `render` takes code away, and says so; a page for everybody has nothing to show it with.
-        record = load_record(self.connection, record_id, with_code=True)
+        record, waiting = load_record(self.connection, record_id, with_code=True), None
         job = load_job(self.connection, record_id)
         if record is None and job is None:
             posted = load_unverified(self.connection, record_id)
@@ -131,7 +129,7 @@ class Filling:
             return RecordView(posted, notices=(notice,)) if posted is not None else None
         if record is None:
             assert job is not None
-            record = _on_its_way(job)
+            record, waiting = _on_its_way(job), find_waiting(self.connection, job, self.now_s)
         board = self.boards.load(self.connection, self.rules, board_of(record))
         return RecordView(
             record=record,
@@ -142,6 +140,7 @@ class Filling:
             changes=list_changes(record, self._previous(record)) if record.state == "finished" else (),
             sources=tuple(self._sources(job)) if job is not None else (),
             notices=tuple(self._notices(record, job)),
+            waiting=waiting,
         )
 
     def team(self, name: str, number: int) -> TeamView | None:
@@ -151,7 +150,7 @@ class Filling:
         if count == 0 or window.number != number:
             return None
         every = self.boards.load_all(self.connection, self.rules)
-        query = select(*_SHOWN_OF_A_LIST).where(records.c.team == name).order_by(records.c.id.desc())
+        query = select(*SKETCHED).where(records.c.team == name).order_by(records.c.id.desc())
         rows = self.connection.execute(query.offset(part.start).limit(ENTRIES))
         places = self._places(name, every) if number == 1 else ()
         return TeamView(name, tuple(self._standings_of(name, every)), tuple(places), tuple(map(sketch, rows)), window)
@@ -195,7 +194,7 @@ class Filling:
             return None
         key = BoardKey(board.problem, board.target, board.division)
         mine = key.rows(records, team=team, setting=board.setting.key, standing="ranked")
-        query = select(*_SHOWN_OF_A_LIST).where(mine).order_by(records.c.id.desc()).limit(TREND)
+        query = select(*SKETCHED).where(mine).order_by(records.c.id.desc()).limit(TREND)
         return plot_trend([sketch(row) for row in self.connection.execute(query)])
 
     def _previous(self, record: Record) -> Previous:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
 
@@ -118,8 +119,9 @@ class _Pages:
         return self._answer(request, fill)
 
     def queue(self, request: Request, number: str = "1") -> Response:
-        now_s = service_of(request).now_s()
-        return self._answer(request, lambda filling: fill_queue(filling.connection, _number(number) or 1, now_s))
+        return self._answer(
+            request, lambda filling: fill_queue(filling.connection, _number(number) or 1, filling.now_s)
+        )
 
     def acts(self, request: Request, number: str = "1") -> Response:
         return self._answer(request, lambda filling: fill_acts(filling.connection, _number(number)))
@@ -130,9 +132,10 @@ class _Pages:
         nowhere = "\0" in request.url.path  # PostgreSQL takes no text with one, and nothing has such a name
         with service.database.read() as connection:
             rules = service.rules_file.current(connection)
-            shown = rules.shows_code(service.now_s())
-            view = None if nowhere else fill(Filling(connection, rules, self._boards, shown))
-        site = _site(request, rules, code_visible=shown)
+            now_s = service.now_s()
+            filling = Filling(connection, rules, self._boards, now_s, with_code=rules.shows_code(now_s))
+            view = None if nowhere else fill(filling)
+        site = _site(request, rules, now_s)
         if view is None:
             told = "Nothing is at this address. A record has a page from its submission on, and a team from its first."
             return _send(request, render_message("Not found", told, site), HTML, status=404)
@@ -142,7 +145,7 @@ class _Pages:
         service: Service = service_of(request)
         with service.database.read() as connection:
             rules = service.rules_file.current(connection)
-            filling = Filling(connection, rules, self._boards, with_code=False)
+            filling = Filling(connection, rules, self._boards, service.now_s(), with_code=False)
             key = filling.find_board(page)
             board = filling.whole_board(key) if key is not None else None
         if board is None:
@@ -150,10 +153,10 @@ class _Pages:
         return _send(request, board_json(board) if kind == "application/json" else board_csv(board), kind)
 
 
-def _site(request: Request, rules: Rules, *, code_visible: bool) -> Site:
+def _site(request: Request, rules: Rules, now_s: float) -> Site:
     prefix = str(request.scope.get("root_path", "")).rstrip("/")
     return Site(
-        describe_season(rules.season, rules.problems, code_visible=code_visible),
+        describe_season(rules.season, rules.problems, datetime.fromtimestamp(now_s, timezone.utc)),
         Links(f"{prefix}/", suffix="", home_page=""),
         problem_pages=frozenset(rules.problems),
         live=True,

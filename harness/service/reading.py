@@ -22,17 +22,18 @@ from harness.service.received import unpack_files
 from harness.service.remembered import load_entries, load_posted
 from harness.service.rules import Rules
 from harness.service.schema import boards, disqualified, firsts, jobs, milestones, sources, unverified
+from harness.site.views import LATEST
 from harness.store.codec import decode
 from harness.store.record import Record, Setting, VerdictRecord, decode_record
 from harness.store.schema import records
 from harness.target import load_target
 
-LATEST = 20
-
 _SKETCHED = (
     "id", "state", "created", "team", "problem", "target", "division", "season", "verdict", "standing", "score_us",
     "source_sha256", "normalised_source_sha256", "artifact_key",
 )  # fmt: skip
+SKETCHED = tuple(records.c[name] for name in _SKETCHED)
+"""The columns that `sketch` makes a record of."""
 
 
 def load_board(connection: Connection, key: BoardKey, version_now: str | None = None) -> Board:
@@ -113,7 +114,7 @@ def list_records(
     wanted = [records.c[name] == value for name, value in given.items() if value is not None]
     if before is not None:
         wanted.append(records.c.id < before)
-    query = select(*(records.c[name] for name in _SKETCHED)).where(*wanted)
+    query = select(*SKETCHED).where(*wanted)
     return [sketch(row) for row in connection.execute(query.order_by(records.c.id.desc()).limit(limit))]
 
 

@@ -23,28 +23,28 @@ def load_season_facts(root: Path, now: datetime) -> SeasonFacts:
     """
     season = load_season(root)
     problems = {name: find_problem(root, name) for name in season.problems}
-    return describe_season(season, problems, code_visible=season.shows_code(now))
+    return describe_season(season, problems, now)
 
 
-def describe_season(season: SeasonSpec, problems: Mapping[str, Problem], *, code_visible: bool) -> SeasonFacts:
+def describe_season(season: SeasonSpec, problems: Mapping[str, Problem], now: datetime) -> SeasonFacts:
     """Return what the pages say of a season that is loaded.
 
     Args:
         season: as shapes.yaml states it, or as organisers changed it since.
         problems: its problems by name.
-        code_visible: submissions' code may be shown now.
+        now: decides whether submissions' code may be shown, and what is said of the season's times.
     """
     titles = {name: problem.title for name, problem in problems.items()}
     targets = [load_target(name) for name in target_names()]
     return SeasonFacts(
         name=season.title,
         titles=titles,
-        deadlines=dict.fromkeys(titles, season.closes.isoformat()) if season.closes else {},
+        times=_times(season, now),
         noise={target.name: target.ranking_noise for target in targets},
         noise_assumed=frozenset(target.name for target in targets if target.noise is None),
         versions={name: problem.version for name, problem in problems.items()},
         points={name: entry.points for name, entry in season.problems.items()},
-        code_visible=code_visible,
+        code_visible=season.shows_code(now),
         code_until=_code_until(season),
     )
 
@@ -54,6 +54,15 @@ def load_problem_texts(root: Path) -> tuple[ProblemText, ...]:
     season = load_season(root)
     targets = [load_target(name) for name in season.targets]
     return tuple(load_problem_text(root, name, targets) for name in season.problems)
+
+
+def _times(season: SeasonSpec, now: datetime) -> str:
+    phase = season.phase(now)
+    opens, closes = (f"{moment(t.isoformat())} UTC" if t else "" for t in (season.opens, season.closes))
+    if phase == "closed":
+        return f"Closed {closes}"
+    told = [*([f"opens {opens}"] if phase == "before" else []), *([f"closes {closes}"] if closes else [])]
+    return ", ".join(told).capitalize().replace("utc", "UTC")
 
 
 def _code_until(season: SeasonSpec) -> str:

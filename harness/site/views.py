@@ -31,7 +31,7 @@ class SeasonFacts:
 
     Attributes:
         titles: problem names to titles, in the season's order.
-        deadlines: problem names to ISO times.
+        times: when it opens or closes, or that it has closed, for people.
         noise: target names to the spread between identical kernels, as a share of one.
         noise_assumed: the targets where nobody has measured it.
         versions: problem names to their versions today; a board of another version says so.
@@ -43,7 +43,7 @@ class SeasonFacts:
 
     name: str
     titles: Mapping[str, str] = field(default_factory=dict)
-    deadlines: Mapping[str, str] = field(default_factory=dict)
+    times: str = ""
     noise: Mapping[str, float] = field(default_factory=dict)
     noise_assumed: frozenset[str] = frozenset()
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -106,13 +106,18 @@ class Overall:
 
 @dataclass(frozen=True)
 class SeasonView:
-    """The season's home: standings, boards, what came last."""
+    """The season's home: standings, boards, what came last.
+
+    Attributes:
+        notices: what organisers have to say before everything else.
+    """
 
     cards: tuple[BoardCard, ...] = ()
     overall: tuple[Overall, ...] = ()
     latest: tuple[Record, ...] = ()
     teams: int = 0
     submissions: int = 0
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,7 @@ class RecordView:
         history: the team's records on the board, the newest first.
         sources: the submission's files, where whoever fills this has them.
         notices: what organisers or the service have to say of it, before everything else.
+        waiting: where it is in the queue, while it is there.
     """
 
     record: Record
@@ -164,6 +170,7 @@ class RecordView:
     changes: tuple[Change, ...] = ()
     sources: tuple[SourceFile, ...] = ()
     notices: tuple[str, ...] = ()
+    waiting: QueueRow | None = None
 
 
 @dataclass(frozen=True)

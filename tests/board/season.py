@@ -19,7 +19,7 @@ SEASON = SeasonFacts(
         "causal_conv1d": "Causal depthwise convolution",
         "fp8_quant": "Per-group quantisation to fp8 range",
     },
-    deadlines={"chunk_fwd_h": "2027-03-01T00:00:00Z", "fp8_quant": "2027-03-01T00:00:00Z"},
+    times="Closes 2027-03-01 00:00 UTC",
     noise={"b200": 0.005},
     points={"chunk_fwd_h": 100, "chunk_fwd_o": 100, "recompute_w_u": 100, "causal_conv1d": 50, "fp8_quant": 50},
     code_visible=True,

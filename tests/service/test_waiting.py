@@ -10,7 +10,7 @@ from harness.service.job import BUILD
 from harness.service.queue import pass_on
 from harness.service.recovery import register_worker
 from harness.service.schema import jobs
-from harness.service.waiting import count_waiting, find_position, list_queue, list_waits, observe, wait_of
+from harness.service.waiting import count_waiting, find_position, list_queue, observe, wait_of
 from tests.service.event import GPU, START_S, finish, join, lease, submit
 
 
@@ -22,14 +22,13 @@ def test_positions_are_the_order_of_service(database):
     assert finish(database, served, now_s=START_S + 20)
     waiting.remove(served.job.id)
     with database.read() as connection:
-        queue = list_queue(connection)
         pace = observe(connection, START_S)
+        listed = list_queue(connection, pace, START_S)
+        queue = [job for job, _ in listed]
         positions = {job.id: wait_of(connection, job, pace, START_S).position for job in queue}
-        assert [job.id for job in list_queue(connection, 3)] == [job.id for job in queue[:3]]
-        for first, last in ((0, 11), (0, 4), (4, 8), (8, 11)):
-            part = list_queue(connection, last - first, first)
-            assert part == queue[first:last]
-            assert [w.position for w in list_waits(connection, part, pace, START_S)] == [positions[j.id] for j in part]
+        assert [(job.id, wait.position) for job, wait in listed] == sorted(positions.items(), key=lambda item: item[1])
+        for first, last in ((0, 4), (4, 8), (8, 99)):
+            assert list_queue(connection, pace, START_S, last - first, first) == listed[first:last]
     assert sorted(positions.values()) == list(range(1, 12))
     order = []
     for i in range(11):
@@ -37,6 +36,10 @@ def test_positions_are_the_order_of_service(database):
         order.append(held.job.id)
         assert finish(database, held, now_s=START_S + 30 + i)
     assert order == sorted(waiting, key=positions.__getitem__)
+
+
+def jobs_of(connection):
+    return [job for job, _ in list_queue(connection, observe(connection, START_S), START_S)]
 
 
 def test_a_list_of_the_queue_is_without_records(database):
@@ -49,7 +52,7 @@ def test_a_list_of_the_queue_is_without_records(database):
     held = lease(database, GPU).job.id
     late = submit(database, now_s=START_S + 9).id
     with database.read() as connection:
-        assert [(job.id, job.checked) for job in list_queue(connection)] == [
+        assert [(job.id, job.checked) for job in jobs_of(connection)] == [
             (name, None) for name in (held, *(name for name in built if name != held), late)
         ]
 
@@ -76,7 +79,7 @@ def test_estimates_come_from_what_was_observed(database):
     with database.read() as connection:
         pace = observe(connection, START_S)
         assert (pace.durations_s, pace.workers) == ({"build": 40.0}, {"build": 2})
-        queue = {job.id: job for job in list_queue(connection)}
+        queue = {job.id: job for job in jobs_of(connection)}
         first = wait_of(connection, queue[ids[0]], pace, START_S + 30)
         assert (first.position, first.estimate_s) == (0, 10.0)
         waits = [wait_of(connection, queue[name], pace, START_S) for name in ids[1:]]
@@ -91,11 +94,11 @@ def test_what_is_read_together_is_of_one_moment(database):
     join(database, "acme")
     submit(database)
     with database.read() as connection:
-        assert len(list_queue(connection)) == 1
+        assert len(jobs_of(connection)) == 1
         submit(database)
-        assert len(list_queue(connection)) == 1
+        assert len(jobs_of(connection)) == 1
     with database.read() as connection:
-        assert len(list_queue(connection)) == 2
+        assert len(jobs_of(connection)) == 2
 
 
 def test_nothing_is_promised_where_nobody_works(database):

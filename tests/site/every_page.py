@@ -42,7 +42,7 @@ def season() -> SeasonFacts:
     titles = {text.problem.name: text.problem.title for text in problems()}
     hidden = {"code_visible": False, "code_until": "the season closes on 2027-03-01 00:00 UTC"}
     points = dict.fromkeys(titles, 100)
-    return dataclasses.replace(SEASON, titles=titles, points=points, deadlines={}, **hidden)
+    return dataclasses.replace(SEASON, titles=titles, points=points, **hidden)
 
 
 @lru_cache(maxsize=1)

@@ -61,3 +61,13 @@ def test_shapes_come_with_their_limits():
     assert row.floors_us[b200] == pytest.approx(least_us)
     assert "custom_kernel" in text.starter
     assert "def reference" in text.reference
+
+
+def test_when_it_opens_and_closes_is_told(tmp_path):
+    second, both = timedelta(seconds=1), "closes: 2027-03-01T12:00:00Z\n  opens: 2027-02-01T08:00:00+02:00"
+    assert facts(tmp_path, "never", CLOSES - second).times == "Closes 2027-03-01 12:00 UTC"
+    assert facts(tmp_path, "never", CLOSES).times == "Closed 2027-03-01 12:00 UTC"
+    assert facts(tmp_path, "never", CLOSES, "").times == ""
+    early = CLOSES - timedelta(days=60)
+    assert facts(tmp_path, "never", early, both).times == "Opens 2027-02-01 06:00 UTC, closes 2027-03-01 12:00 UTC"
+    assert facts(tmp_path, "never", early, "opens: 2027-02-01").times == "Opens 2027-02-01 00:00 UTC"

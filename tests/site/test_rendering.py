@@ -46,7 +46,7 @@ def test_no_page_and_no_export_shows_code_before_the_season_does():
     assert [name for name, content in files.items() if "hl.dot" in content] == []
     told = " ".join(Page(content).words for name, content in files.items() if name.startswith("records/"))
     assert told.count("quotes the submission’s code is hidden") == 2
-    assert "is hidden (line 41 in custom_kernel) until the season closes on 2027-03-01 00:00 UTC." in told
+    assert "is hidden (line 41 in custom_kernel) until the season closes on 2027-03-01 00:00 UTC and this site" in told
 
 
 def test_sources_are_shown_once_the_season_shows_code():
