@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from harness.store.database import Database
 
 DEFAULT_PORT = 8000
 
@@ -28,7 +32,7 @@ def command(host: str, port: int, workers: str | None, evaluate: str, targets: s
     from harness.engine.workspace import find_workspace
     from harness.sandbox import best_level
     from harness.service.evaluating import ENGINE, local_targets, make_evaluator, want_sandbox
-    from harness.service.server import open_database, serve
+    from harness.service.server import serve
     from harness.service.settings import load_settings
     from harness.service.supervisor import Crew, parse_counts
     from harness.service.teams import list_teams
@@ -36,19 +40,18 @@ def command(host: str, port: int, workers: str | None, evaluate: str, targets: s
 
     workspace = find_workspace(Path.cwd())
     settings = load_settings(workspace.root, workspace.database.parent, os.environ)
-    make_evaluator(evaluate, workspace.root)  # what is wrong with it is told now, not by every worker
+    if evaluate != ENGINE:
+        make_evaluator(evaluate, workspace.root)  # what is wrong with it is told now, not by every worker
     season = load_season(workspace.root)
     gpus = tuple(targets.split(",")) if targets else local_targets(season)
     counts = parse_counts(workers) if workers else {"build": 1, **({"gpu": 1} if gpus else {})}
     if evaluate == ENGINE and any(counts.values()):
         want_sandbox(season, best_level())
-    database = open_database(settings)
-    with database.read() as connection:
-        empty = not list_teams(connection)
-    database.close()
 
-    def ready(address: str) -> None:
+    def ready(address: str, database: Database) -> None:
         print(f"the service is at {address}   database: {database.place}   Ctrl-C stops it", file=sys.stderr)
+        with database.read() as connection:
+            empty = not list_teams(connection)
         if empty:
             print("no team yet: harness admin team add NAME, then harness admin token issue NAME", file=sys.stderr)
 

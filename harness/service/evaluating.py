@@ -1,34 +1,26 @@
 """What a worker does with a job: by the engine, or by outcomes that were recorded before.
 
-The engine's way builds in sandboxes and replays on this machine's GPU. The recorded way is for rehearsing a season: a
-server with its queue, its boards and its organisers, at whatever speed, without a compiler. It looks a submission up in
-a folder of records, by its source; what it does not find there is a fault of whoever set it up.
+The engine's way (`engine_evaluator`) builds in sandboxes and replays on this machine's GPU; workers alone import it, so
+that no server waits for that. The recorded way is for rehearsing a season: a server with its queue, its boards and its
+organisers, at whatever speed, without a compiler. It looks a submission up in a folder of records, by its source; what
+it does not find there is a fault of whoever set it up.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from harness.case import load_cases
-from harness.engine.gpu_node import find_node, find_season_gpu
 from harness.engine.progress import Event, Listener
-from harness.engine.recording import open_record
-from harness.engine.request import BuildRequest
-from harness.engine.stages import evaluate_build, evaluate_replay
-from harness.engine.workspace import Workspace
-from harness.errors import HarnessError, SandboxError, UsageError
-from harness.sandbox import Level, LevelReport, best_level
+from harness.errors import SandboxError, UsageError
+from harness.sandbox import Level, LevelReport
 from harness.service.job import Job
 from harness.spec import Problem, Season
 from harness.store import load_records
 from harness.store.record import Record, VerdictRecord
 from harness.submission import Submission
-from harness.target import load_target
-from harness.toolchain import check_toolchain
 
 ENGINE, RECORDED = "engine", "recorded"
 
@@ -51,48 +43,6 @@ class Evaluator(Protocol):
 
     def replay(self, task: Task, checked: Record, listener: Listener) -> Record:
         """Return the record of a built job after its replay on a GPU."""
-
-
-class EngineEvaluator:
-    """Evaluates with the engine, in a repository on this machine."""
-
-    def __init__(self, root: Path) -> None:
-        self._workspace = Workspace(root)
-
-    @cached_property
-    def _sandbox(self) -> LevelReport:
-        return best_level()
-
-    @cached_property
-    def _toolchain(self) -> dict[str, str]:
-        return check_toolchain()
-
-    def build(self, task: Task, listener: Listener) -> Record:
-        """Return the record of a job after its build and check."""
-        request = self._request(task)
-        return evaluate_build(request, _named(open_record(request), task.job), self._workspace, listener)
-
-    def replay(self, task: Task, checked: Record, listener: Listener) -> Record:
-        """Return the record of a built job after its replay on a GPU."""
-        request = self._request(task)
-        node = find_node(request.target, self._workspace.state)
-        if node is None:
-            raise HarnessError(f"this machine has no {request.target.title}")
-        return evaluate_replay(request, checked, self._workspace, node, listener)
-
-    def _request(self, task: Task) -> BuildRequest:
-        return BuildRequest(
-            submission=task.submission,
-            problem=task.problem,
-            season=task.season,
-            target=load_target(task.job.target),
-            division=task.job.division,
-            cases=load_cases(task.problem, task.job.suite),
-            portable=False,
-            level=want_sandbox(task.season, self._sandbox),
-            toolchain=self._toolchain,
-            suite=task.job.suite,
-        )
 
 
 class RecordedEvaluator:
@@ -129,7 +79,7 @@ class RecordedEvaluator:
         if record is None:
             raise UsageError(f"no outcome is recorded for source {job.source_sha256[:12]} of {job.problem}")
         names = ("team", "problem", "target", "division", "suite", "season", "source_sha256")
-        return _named(replace(record, **{name: getattr(job, name) for name in names}), job)
+        return named_after(replace(record, **{name: getattr(job, name) for name in names}), job)
 
     def _wait(self, record: Record, stages: tuple[str, ...]) -> None:
         time.sleep(self._pace * sum(stage.wall_s for stage in record.stages if stage.name in stages))
@@ -143,6 +93,8 @@ def make_evaluator(kind: str, root: Path) -> Evaluator:
     """
     name, _, rest = kind.partition("=")
     if name == ENGINE and not rest:
+        from harness.service.engine_evaluator import EngineEvaluator
+
         return EngineEvaluator(root)
     folder, _, pace = rest.partition("@")
     if name != RECORDED or not folder:
@@ -169,10 +121,12 @@ def want_sandbox(season: Season, found: LevelReport) -> Level:
 
 def local_targets(season: Season) -> tuple[str, ...]:
     """Return the GPUs of the season that this machine has."""
+    from harness.engine.gpu_node import find_season_gpu
+
     found = find_season_gpu(season)
     return (found[1].name,) if found is not None else ()
 
 
-def _named(record: Record, job: Job) -> Record:
+def named_after(record: Record, job: Job) -> Record:
     """Return a record under its job's name and time."""
     return replace(record, id=job.id, created=job.created)

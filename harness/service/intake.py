@@ -26,7 +26,7 @@ from harness.service.teams import hold_teams
 from harness.service.waiting import Watch
 from harness.store.database import Database
 
-PACE_S = 0.02
+PACE_S = 0.04
 """Transactions begin at least this far apart: what comes meanwhile goes together, and is not kept waiting for long."""
 
 MOST = 256

@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse
 from sqlalchemy import text
+from starlette.concurrency import run_in_threadpool
 
 from harness import __version__
 from harness.errors import HarnessError, UsageError
@@ -81,7 +82,7 @@ def make_config(service: Service) -> uvicorn.Config:
     )
 
 
-def serve(settings: Settings, crew: Crew, host: str, port: int, ready: Callable[[str], None]) -> None:
+def serve(settings: Settings, crew: Crew, host: str, port: int, ready: Callable[[str, Database], None]) -> None:
     """Serve until SIGTERM or SIGINT; then let workers give their jobs back.
 
     Args:
@@ -89,30 +90,55 @@ def serve(settings: Settings, crew: Crew, host: str, port: int, ready: Callable[
         crew: its workers.
         host: where to listen.
         port: likewise; 0 is any that is free.
-        ready: is told the address, once somebody can connect to it.
+        ready: is told the address and the database, once it answers.
 
     Raises:
         StoreError: the database is out of reach, or not of this version's form.
         UsageError: somebody else listens there.
     """
     logs.configure()
-    listening = _listen(host, port)
     database = open_database(settings)
-    service = Service(database, settings)
-    service.rules()  # a season that cannot be read is told now
+    try:
+        service = Service(database, settings)
+        service.rules()  # a season that cannot be read is told now
+        _serve(service, Supervisor(database, settings, crew), host, port, ready)
+    finally:
+        database.close()
+
+
+def _serve(
+    service: Service, supervisor: Supervisor, host: str, port: int, ready: Callable[[str, Database], None]
+) -> None:
+    listening = _listen(host, port)
+    supervisor.recover()
+
+    def answering() -> None:
+        ready(f"http://{host}:{listening.getsockname()[1]}", service.database)
+        supervisor.start()
+
     # The server hands the signal that stopped it on when it has stopped; workers are to be stopped after it.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    supervisor = Supervisor(database, settings, crew)
-    supervisor.start()
-    ready(f"http://{host}:{listening.getsockname()[1]}")
     try:
-        uvicorn.Server(make_config(service)).run(sockets=[listening])
+        _Server(make_config(service), answering).run(sockets=[listening])
     finally:
         service.closing = True
         service.intake.close()
         supervisor.stop()
-        database.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's, which says when it answers: what takes the machine's time (workers) is started after that."""
+
+    def __init__(self, config: uvicorn.Config, answering: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._answering = answering
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, then say so."""
+        await super().startup(sockets)
+        if self.started:
+            await run_in_threadpool(self._answering)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -84,9 +84,12 @@ class Supervisor:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="supervisor", daemon=True)
 
-    def start(self) -> None:
-        """Take up what an earlier server left, and start the workers."""
+    def recover(self) -> None:
+        """Take up what an earlier server left."""
         self._recover(at_start=True)
+
+    def start(self) -> None:
+        """Start the workers."""
         for seat in self._seats:
             self._fill(seat)
         self._thread.start()
@@ -94,7 +97,8 @@ class Supervisor:
     def stop(self) -> None:
         """Let every worker give its job back and end; one that does not is killed, and its job recovered."""
         self._stopping.set()
-        self._thread.join()
+        if self._thread.ident is not None:  # it was started
+            self._thread.join()
         running = [seat.process for seat in self._seats if seat.process is not None]
         for process in running:
             process.terminate()

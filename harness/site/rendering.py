@@ -4,6 +4,9 @@ The texts on the pages are other people's. Every value passes `clean` and Jinja'
 and one that is too long is cut, so that nobody makes a page too large to read; what is a team's code is taken away
 before a template sees it, unless the season shows code; the pages' own policy (CSP) forbids scripts and foreign
 resources should all that fail.
+
+What few pages need and is slow to import (Markdown, colours) is imported by the first of them: so a service is ready
+sooner.
 """
 
 from __future__ import annotations
@@ -20,9 +23,7 @@ from markupsafe import Markup, escape
 from harness import __version__
 from harness.board import reading, text
 from harness.board.concealing import conceal, hides_something
-from harness.site.colouring import colour_python
 from harness.site.links import Links, board_page, team_page
-from harness.site.markdown import render_markdown, split_section
 from harness.site.problem import ProblemView
 from harness.site.shortening import shorten
 from harness.site.views import ActsView, BoardView, QueueView, RecordView, SeasonFacts, SeasonView, SourceFile, TeamView
@@ -128,11 +129,19 @@ def aligned(number: str) -> Markup:
 
 def _read_problem(view: ProblemView, links: Links) -> dict[str, Markup]:
     """Return a README in the parts that a problem's page shows."""
+    from harness.site.markdown import render_markdown, split_section
+
     readme, qualification = split_section(view.text.readme, "Qualification")
     return {
         "readme": render_markdown(readme, links),
         "qualification": render_markdown(qualification, links, "Qualification, table"),
     }
+
+
+def _coloured(code: str) -> Markup:
+    from harness.site.colouring import colour_python
+
+    return colour_python(code)
 
 
 def _cut_sources(sources: Sequence[SourceFile], left: int) -> Iterator[SourceFile]:
@@ -170,7 +179,7 @@ def _environment(characters: int) -> Environment:
     )
     names = ("gap", "magnitude", "microseconds", "moment", "percent", "seconds", "size_bytes")
     environment.filters.update(
-        {name: getattr(text, name) for name in names}, aligned=aligned, breakable=breakable, python=colour_python
+        {name: getattr(text, name) for name in names}, aligned=aligned, breakable=breakable, python=_coloured
     )
     environment.globals.update(
         version=__version__,
