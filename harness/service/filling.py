@@ -47,6 +47,7 @@ from harness.site.views import (
     TeamPlace,
     TeamView,
     cut,
+    tell_ruling,
 )
 from harness.store.record import Record, decode_record
 from harness.store.schema import records
@@ -213,7 +214,7 @@ class Filling:
 
     def _notices(self, record: Record, job: Job | None) -> Iterator[str]:
         if (reason := find_ruling(self.connection, record)) is not None:
-            yield f"Ruled out by the organisers: {reason}"
+            yield tell_ruling(reason)
         if job is not None and job.rerun_of is not None:
             yield f"Run again by the organisers; it was first submitted as {job.rerun_of}."
         for again in list_reruns(self.connection, job.id) if job is not None else ():

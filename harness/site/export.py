@@ -15,7 +15,7 @@ from harness.site.gathering import Gathered
 from harness.site.links import Links, board_page, numbered, problem_page, record_page, team_page
 from harness.site.problem import ProblemText, ProblemView
 from harness.site.rendering import Site, View, read_stylesheet, render
-from harness.site.views import SeasonFacts
+from harness.site.views import Kept, SeasonFacts
 from harness.store.ids import utc_now
 from harness.store.record import Record
 
@@ -27,6 +27,7 @@ def export_site(
     *,
     problems: Sequence[ProblemText] = (),
     generated: str | None = None,
+    kept: Kept | None = None,
 ) -> tuple[Path, ...]:
     """Write the site into a folder and return the files written. Other files in the folder are left alone.
 
@@ -36,11 +37,12 @@ def export_site(
         season: what the pages say of the season.
         problems: those that get a page of their own.
         generated: the time to show, now by default.
+        kept: what else is known of the records: rulings, sources.
 
     Raises:
         UsageError: the folder cannot be written to.
     """
-    pages = render_site(records, season, problems=problems, generated=generated or utc_now())
+    pages = render_site(records, season, problems=problems, generated=generated or utc_now(), kept=kept)
     try:
         for name, content in pages.items():
             path = directory / name
@@ -52,10 +54,15 @@ def export_site(
 
 
 def render_site(
-    records: Sequence[Record], season: SeasonFacts, *, problems: Sequence[ProblemText] = (), generated: str
+    records: Sequence[Record],
+    season: SeasonFacts,
+    *,
+    problems: Sequence[ProblemText] = (),
+    generated: str,
+    kept: Kept | None = None,
 ) -> dict[str, str]:
     """Return the site's files: contents by their names, relative to its folder."""
-    gathered = Gathered(records, season)
+    gathered = Gathered(records, season, kept)
     files = {"style.css": read_stylesheet()}
     problem_pages = frozenset(text.problem.name for text in problems)
     for name, view in _views(gathered, problems):

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harness.board.concealing import conceal
 from harness.board.history import list_changes
 from harness.board.ranking import Board, rank
 from harness.board.standings import rank_overall
-from harness.board.trend import plot_trend
+from harness.board.trend import Trend, plot_trend
 from harness.site.links import OnBoard, board_page
 from harness.site.views import (
     LATEST,
     STANDINGS,
     BoardCard,
     BoardView,
+    Kept,
     Overall,
     RecordView,
     SeasonFacts,
@@ -24,19 +25,21 @@ from harness.site.views import (
     TeamPlace,
     TeamView,
     cut,
+    tell_ruling,
 )
-from harness.store.record import Record
+from harness.store.record import Record, Setting
 from harness.store.store import Previous
 
 
 class Gathered:
     """The season's records, ranked, and what each page takes from them."""
 
-    def __init__(self, records: Sequence[Record], season: SeasonFacts) -> None:
+    def __init__(self, records: Sequence[Record], season: SeasonFacts, kept: Kept | None = None) -> None:
+        self._kept = kept or Kept()
         shown = records if season.code_visible else [conceal(record) for record in records]
         self._whole = {record.id: record for record in records}
         self.records = sorted(shown, key=lambda record: record.id, reverse=True)
-        self.boards = rank_boards(self.records, season)
+        self.boards = rank_boards(self.records, season, self._kept.rulings)
         self._overall = rank_everywhere(self.boards, season.points)
         self._of_board: dict[str, list[Record]] = defaultdict(list)
         self._of_team: dict[str, list[Record]] = defaultdict(list)
@@ -69,7 +72,7 @@ class Gathered:
             if number > 1:
                 yield BoardView(replace(page, unranked=(), elsewhere=()), board.entries[:2], window)
                 continue
-            trend = plot_trend([record for record in here if record.setting == board.setting])
+            trend = self._plot(here, board.setting)
             yield BoardView(page, board.entries[:2], window, trend, tuple(here[:LATEST]))
 
     def record_view(self, record: Record) -> RecordView:
@@ -78,14 +81,16 @@ class Gathered:
         history = [other for other in self._of_board[board_page(record)] if other.team == record.team]
         earlier = [other for other in history if other.id < record.id and other.state == "finished"]
         best = min((o for o in earlier if o.scored), key=lambda other: (other.score_us or 0.0, other.id), default=None)
-        finished = record.state == "finished"
+        finished, ruling = record.state == "finished", self._kept.rulings.get(record.id)
         return RecordView(
             record=self._whole[record.id],
             entry=next((entry for entry in board.entries if entry.record.id == record.id), None),
             ranked=len(board.entries),
             history=tuple(history[:LATEST]),
-            trend=plot_trend([other for other in history if other.setting == record.setting]),
+            trend=self._plot(history, record.setting),
             changes=list_changes(record, Previous(earlier[0] if earlier else None, best)) if finished else (),
+            sources=self._kept.sources.get(record.id, ()),
+            notices=(tell_ruling(ruling),) if ruling is not None else (),
         )
 
     def team_views(self, team: str) -> Iterator[TeamView]:
@@ -110,7 +115,7 @@ class Gathered:
             for entry in board.entries:
                 if entry.record.team == team:
                     here = [r for r in self._of_board[board_page(board)] if r.team == team]
-                    trend = plot_trend([record for record in here if record.setting == board.setting])
+                    trend = self._plot(here, board.setting)
                     yield TeamPlace(
                         board.problem, board.target, board.division, entry, len(board.entries), board.changed, trend
                     )
@@ -118,9 +123,14 @@ class Gathered:
     def _board_of(self, item: OnBoard) -> Board:
         return next(board for board in self.boards if board_page(board) == board_page(item))
 
+    def _plot(self, records: Sequence[Record], setting: Setting | None) -> Trend | None:
+        ruled = self._kept.rulings
+        return plot_trend([record for record in records if record.setting == setting and record.id not in ruled])
 
-def rank_boards(records: Sequence[Record], season: SeasonFacts) -> tuple[Board, ...]:
-    """Return every board that has a record, in the season's order of problems."""
+
+def rank_boards(records: Sequence[Record], season: SeasonFacts, ruled: Container[str] = ()) -> tuple[Board, ...]:
+    """Return every board that has a record, in the season's order of problems; what is ruled out has no place there."""
+    counting = [record for record in records if record.id not in ruled]
     order = {name: i for i, name in enumerate(season.titles)}
     keys = sorted(
         {(record.problem, record.target, record.division) for record in records},
@@ -128,7 +138,7 @@ def rank_boards(records: Sequence[Record], season: SeasonFacts) -> tuple[Board, 
     )
     return tuple(
         rank(
-            records,
+            counting,
             *key,
             noise=season.noise.get(key[1], 0.0),
             noise_assumed=key[1] in season.noise_assumed,

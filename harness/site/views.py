@@ -150,6 +150,24 @@ class SourceFile:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """What is kept of records beside them, by their ids; it is empty where records are all there is.
+
+    Attributes:
+        rulings: why organisers have ruled a record out; it has no place then.
+        sources: the submissions' files.
+    """
+
+    rulings: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, tuple[SourceFile, ...]] = field(default_factory=dict)
+
+
+def tell_ruling(reason: str) -> str:
+    """Return the notice on a record that organisers have ruled out."""
+    return f"Ruled out by the organisers: {reason}"
+
+
+@dataclass(frozen=True)
 class RecordView:
     """A submission.
 

@@ -15,6 +15,7 @@ VERBS = {
     "rerun": ("harness.cli.admin.running:rerun", "Evaluate a submission once more."),
     "disqualify": ("harness.cli.admin.running:disqualify", "Take a program off the boards, or take that back."),
     "acts": ("harness.cli.admin.running:acts", "Show the log of what organisers did."),
+    "export": ("harness.cli.admin.database:export", "Write the season as a static site."),
     "backup": ("harness.cli.admin.database:backup", "Write a backup, while the service runs."),
     "restore": ("harness.cli.admin.database:restore", "Fill an empty database from a backup."),
 }

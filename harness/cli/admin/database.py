@@ -1,4 +1,4 @@
-"""`harness admin migrate|backup|restore`."""
+"""`harness admin migrate|export|backup|restore`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.cli.admin.opening import AS_JSON, opened
+from harness.cli.admin.opening import AS_JSON, find_settings, opened
 from harness.cli.output import print_json
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -24,6 +24,24 @@ def migrate(as_json: bool) -> int:
             print_json({"database": database.place, "revision": form.HEAD})
         else:
             print(f"{database.place} is of this version's form ({form.HEAD})")
+    return 0
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@AS_JSON
+def export(folder: Path, as_json: bool) -> int:
+    """Write the season into FOLDER as a static site, as everybody may see it now, with code only if it is shown now."""
+    from datetime import datetime, timezone
+
+    from harness.service.archive import export_season
+
+    with opened() as database, database.read() as connection:
+        files = export_season(connection, find_settings().root, folder, datetime.now(timezone.utc))
+    if as_json:
+        print_json({"folder": str(folder), "files": len(files)})
+    else:
+        print(f"{len(files)} files written: open {folder / 'index.html'}")
     return 0
 
 

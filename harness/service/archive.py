@@ -1,0 +1,61 @@
+"""The season as a static site, from the service's database: what remains of it when the server is gone.
+
+It shows what the service's pages show everybody: rulings, and code if the season shows it by now. It has no queue and
+no log of acts, and leaves out what teams posted from their own machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from harness.service.received import unpack_files
+from harness.service.rules import RulesFile
+from harness.service.schema import disqualified, sources
+from harness.site.export import export_site
+from harness.site.loading import describe_season, load_problem_texts
+from harness.site.views import Kept, SourceFile
+from harness.store.record import Record, decode_record
+from harness.store.schema import records
+
+
+def export_season(connection: Connection, root: Path, folder: Path, now: datetime) -> tuple[Path, ...]:
+    """Write the season into a folder and return the files written.
+
+    Args:
+        connection: a reading one.
+        root: the repository, whose problems the pages tell of.
+        folder: made if it is missing.
+        now: decides whether submissions' code is shown.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+    rules = RulesFile(root).current(connection)
+    season = describe_season(rules.season, rules.problems, now)
+    query = select(records.c.document).where(records.c.state == "finished").order_by(records.c.id)
+    found = [decode_record(document) for document in connection.scalars(query)]
+    rulings = _find_rulings(connection, found)
+    shown = _load_sources(connection, found) if season.code_visible else {}
+    return export_site(found, folder, season, problems=load_problem_texts(root), kept=Kept(rulings, shown))
+
+
+def _find_rulings(connection: Connection, found: Iterable[Record]) -> dict[str, str]:
+    ruled = {(row.team, row.program): row.reason for row in connection.execute(select(disqualified))}
+    reasons = {record.id: ruled.get((record.team, record.program), ruled.get((record.team, ""))) for record in found}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def _load_sources(connection: Connection, found: Iterable[Record]) -> dict[str, tuple[SourceFile, ...]]:
+    packed = {row.sha256: row.files for row in connection.execute(select(sources))}
+    return {
+        record.id: tuple(
+            SourceFile(name, content.decode("utf-8", "replace"))
+            for name, content in unpack_files(packed[record.source_sha256])
+        )
+        for record in found
+        if record.source_sha256 in packed
+    }
