@@ -144,7 +144,7 @@ class _Server(uvicorn.Server):
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.socket(family)
+        listening = socket.socket(family, proto=socket.IPPROTO_TCP)  # else asyncio lets small parts of answers wait
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(BACKLOG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -11,6 +12,7 @@ import pytest
 import uvicorn
 
 from harness.service import listening
+from harness.service import server as serve
 from harness.service.listening import PunctualProtocol
 
 ENOUGH_S = 60.0
@@ -118,3 +120,15 @@ def test_whoever_is_on_time_may_take_it(monkeypatch):
             read_answer(patient, b"4 bytes")
             monkeypatch.setattr(listening, "HEAD_S", 0.2)
             time.sleep(0.6)
+
+
+def test_small_parts_of_an_answer_are_sent_at_once():
+    """An answer is sent in two parts: by Nagle's algorithm the second waits 40 ms for the receipt of the first."""
+    with serve._listen("127.0.0.1", 0) as listener, connected(listener.getsockname()):
+        accepted, _ = listener.accept()
+        loop = asyncio.new_event_loop()
+        transport, _ = loop.run_until_complete(loop.connect_accepted_socket(asyncio.Protocol, accepted))
+        assert transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        transport.abort()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
