@@ -15,6 +15,7 @@ from fastapi import FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
@@ -23,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from harness.errors import HarnessError, SpecError, UsageError
 from harness.service.errors import RefusedError
 from harness.service.intake import Intake
+from harness.service.known import Known
 from harness.service.logs import warn
 from harness.service.rules import Rules, RulesFile
 from harness.service.settings import Settings
@@ -56,6 +58,7 @@ class Service:
     rules_file: RulesFile = field(init=False)
     watch: Watch = field(default_factory=Watch)
     intake: Intake = field(init=False)
+    known: Known = field(default_factory=Known)
     closing: bool = False
 
     def __post_init__(self) -> None:
@@ -80,6 +83,18 @@ class Service:
         """
         with self.database.read() as connection:
             return identify(connection, request.headers.get("authorization"), self.now_s())
+
+    async def recognise(self, request: Request) -> Holder:
+        """Return who asks, as of a few seconds ago: good enough to read what they send, and not to do it.
+
+        Raises:
+            RefusedError: they do not say, or not truly.
+        """
+        authorization = request.headers.get("authorization", "")
+        if (holder := self.known.find(authorization)) is None:
+            holder = await run_in_threadpool(self.identify, request)
+            self.known.keep(authorization, holder)
+        return holder
 
     def identify_anybody(self, request: Request) -> Holder | None:
         """Return who asks, None for somebody without a token; a wrong one is refused all the same."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 
 from harness.errors import HarnessError
@@ -22,7 +23,7 @@ from harness.service.accepting import Accepted, Answer, Asked, accept_all
 from harness.service.errors import RefusedError
 from harness.service.rules import RulesFile
 from harness.service.settings import Limits
-from harness.service.teams import hold_teams
+from harness.service.teams import find_faults, hold_teams
 from harness.service.waiting import Watch
 from harness.store.database import Database
 
@@ -39,6 +40,7 @@ HELD_S = 15.0
 @dataclass(frozen=True)
 class _Waiting:
     asked: Asked
+    token: str
     since_s: float = field(default_factory=time.monotonic)
     answered: Future[Accepted] = field(default_factory=Future)
 
@@ -67,14 +69,23 @@ class Intake:
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def take(self, asked: Asked) -> Future[Accepted]:
+    def take(self, asked: Asked, token: str) -> Future[Accepted]:
         """Take a submission as soon as possible; the result is there when it is on the disk.
 
         Its exception may be a RefusedError, which says why it is not taken, or an error of the database.
+
+        Args:
+            asked: the submission.
+            token: the id of the token that it came with: it must be valid when it is taken, too.
+
+        Raises:
+            RefusedError: the service is being stopped.
         """
-        waiting = _Waiting(asked)
+        waiting = _Waiting(asked, token)
         waiting.answered.set_running_or_notify_cancel()  # from here on it is taken, whoever stops listening
         with self._changed:
+            if self._closed:
+                raise RefusedError(503, "closing", "the service is being restarted: try again", retry_after_s=5)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="intake", daemon=True)
                 self._thread.start()
@@ -109,23 +120,29 @@ class Intake:
     def _take(self, batch: list[_Waiting]) -> list[_Waiting]:
         """Take submissions, tell who sent them, and return those whose team is not to be had now."""
         try:
-            answers = self._write([waiting.asked for waiting in batch])
+            answers = self._write(batch)
         except Exception as error:
             if len(batch) == 1 or _is_down(error):
                 return self._tell_all(batch, [error] * len(batch))
             return [left for waiting in batch for left in self._take([waiting])]  # lest one spoils it for all
         return self._tell_all(batch, answers)
 
-    def _write(self, asked: list[Asked]) -> list[Answer | None]:
+    def _write(self, batch: list[_Waiting]) -> list[Answer | None]:
         """Return an answer to each request, on the disk by then; None for one whose team is held."""
         with self._database.write() as connection:
             now_s = self._clock()
-            held = hold_teams(connection, {one.team for one in asked}, wait=False)
-            mine = [one for one in asked if one.team in held]
-            rules = self._rules.current(connection)
-            answers = iter(accept_all(connection, mine, rules, self._limits, now_s) if mine else ())
+            held = hold_teams(connection, {waiting.asked.team for waiting in batch}, wait=False)
+            mine = [waiting for waiting in batch if waiting.asked.team in held]
+            answers = iter(self._accept(connection, mine, now_s) if mine else ())
         self._look(now_s)
-        return [next(answers) if one.team in held else None for one in asked]
+        return [next(answers) if waiting.asked.team in held else None for waiting in batch]
+
+    def _accept(self, connection: Connection, batch: list[_Waiting], now_s: float) -> list[Answer]:
+        faults = find_faults(connection, {waiting.token for waiting in batch}, now_s)
+        rules = self._rules.current(connection)
+        valid = [waiting.asked for waiting in batch if waiting.token not in faults]
+        answers = iter(accept_all(connection, valid, rules, self._limits, now_s))
+        return [faults[waiting.token] if waiting.token in faults else next(answers) for waiting in batch]
 
     def _look(self, now_s: float) -> None:
         """Look at the queue again if that is long ago, for what is told of positions; they are taken all the same."""

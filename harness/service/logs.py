@@ -33,6 +33,9 @@ class _Lines(logging.Formatter):
 
 def configure(level: int = logging.INFO) -> None:
     """Send this process's logs to stderr in this form."""
+    # What no line says need not be found out for each: where in the code, in which thread.
+    logging._srcfile = None  # as the manual of `logging` has it
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines())
     root = logging.getLogger()

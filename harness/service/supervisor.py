@@ -6,6 +6,7 @@ everybody's to read.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import secrets
@@ -25,6 +26,7 @@ from harness.store.database import Database
 
 KINDS = {"build": BUILD, "gpu": REPLAY}
 LOOK_S = 0.5
+LOOKS_PER_RECOVERY = 4
 STOP_S = 20.0
 MAX_PAUSE_S = 30.0
 
@@ -112,12 +114,16 @@ class Supervisor:
         self._recover(at_start=True)
 
     def _watch(self) -> None:
-        while not self._stopping.wait(LOOK_S):
-            for seat in self._seats:
-                self._look_after(seat)
-            self._recover(at_start=False)
+        for look in itertools.count():
+            if self._stopping.wait(LOOK_S):
+                return
+            died = [self._look_after(seat) for seat in self._seats]
+            if any(died) or look % LOOKS_PER_RECOVERY == 0:
+                self._recover(at_start=False)
 
-    def _look_after(self, seat: _Seat) -> None:
+    def _look_after(self, seat: _Seat) -> bool:
+        """Start a seat's worker again if it has died; return whether it has just now."""
+        died = seat.process is not None and seat.process.poll() is not None
         if seat.process is not None and seat.process.poll() is not None:
             lived_s = round(time.monotonic() - seat.started_s, 1)
             seat.deaths = seat.deaths + 1 if lived_s < MAX_PAUSE_S else 1
@@ -126,6 +132,7 @@ class Supervisor:
             seat.process, seat.again_s = None, time.monotonic() + pause_s
         if seat.process is None and time.monotonic() >= seat.again_s:
             self._fill(seat)
+        return died
 
     def _fill(self, seat: _Seat) -> None:
         stage = KINDS[seat.kind]

@@ -13,6 +13,7 @@ import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
@@ -154,11 +155,15 @@ def identify(connection: Connection, authorization: str | None, now_s: float) ->
     same = hmac.compare_digest(_hash(match[2]), row.secret_sha256 if row else _hash(""))
     if row is None or not same:
         raise RefusedError(401, "token-foreign", f"this server did not make this token, or it is damaged: {_NOT_OURS}")
-    if row.revoked_s is not None:
-        raise RefusedError(401, "token-revoked", "the organisers have revoked this token: ask them for another")
-    if row.expires_s <= now_s:
-        raise RefusedError(401, "token-expired", "this token has expired: ask the organisers for another")
+    if fault := _find_fault(row, now_s):
+        raise fault
     return Holder(row.id, row.role, row.team, row.holder)
+
+
+def find_faults(connection: Connection, names: Iterable[str], now_s: float) -> dict[str, RefusedError]:
+    """Return which of some tokens, all shown by whoever has them, are valid no more; by their ids."""
+    rows = connection.execute(select(tokens).where(tokens.c.id.in_(sorted(set(names)))))
+    return {row.id: fault for row in rows if (fault := _find_fault(row, now_s))}
 
 
 def revoke_token(connection: Connection, name: str, now_s: float) -> Token:
@@ -177,6 +182,14 @@ def revoke_token(connection: Connection, name: str, now_s: float) -> Token:
 def list_tokens(connection: Connection) -> list[Token]:
     """Return every token, without secrets, by team and age."""
     return [_token(row) for row in connection.execute(select(tokens).order_by(tokens.c.team, tokens.c.id))]
+
+
+def _find_fault(row: Row[Any], now_s: float) -> RefusedError | None:
+    if row.revoked_s is not None:
+        return RefusedError(401, "token-revoked", "the organisers have revoked this token: ask them for another")
+    if row.expires_s <= now_s:
+        return RefusedError(401, "token-expired", "this token has expired: ask the organisers for another")
+    return None
 
 
 def _token(row: Row[tuple[object, ...]]) -> Token:

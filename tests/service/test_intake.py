@@ -6,7 +6,7 @@ import dataclasses
 import time
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from harness.errors import StoreError
 from harness.service import intake as module
@@ -14,14 +14,15 @@ from harness.service.accepting import Asked
 from harness.service.errors import RefusedError
 from harness.service.intake import Intake
 from harness.service.rules import RulesFile
-from harness.service.schema import jobs
+from harness.service.schema import jobs, tokens
 from harness.service.settings import Limits
-from harness.service.teams import hold_team
+from harness.service.teams import hold_team, issue_token, revoke_token
 from harness.service.waiting import Watch, observe, wait_of
 from harness.store.database import Database
 from tests.service.event import LIMITS, WORKSPACE, join, received
 
 ENOUGH_S = 120.0
+TOKEN = "no-fault-found"
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def count_jobs(database):
 def take_together(intake, requests):
     """Let all of them come while the thread has something else to do."""
     with intake._changed:  # it cannot look at what waits
-        return [intake.take(request) for request in requests]
+        return [intake.take(request, TOKEN) for request in requests]
 
 
 def test_what_comes_together_is_answered_one_by_one(database, opened):
@@ -78,10 +79,10 @@ def test_what_comes_together_is_answered_one_by_one(database, opened):
 def test_what_is_taken_later_counts_what_was_taken_before(database, opened):
     join(database, "acme")
     intake = opened(Limits(pending=100, per_hour=2))
-    assert [intake.take(asked(key=f"key-{i:05}")).result(ENOUGH_S).nth for i in range(2)] == [1, 2]
-    refused = intake.take(asked(key="key-00002")).exception(ENOUGH_S)
+    assert [intake.take(asked(key=f"key-{i:05}"), TOKEN).result(ENOUGH_S).nth for i in range(2)] == [1, 2]
+    refused = intake.take(asked(key="key-00002"), TOKEN).exception(ENOUGH_S)
     assert (refused.status, refused.kind) == (429, "rate-limit")
-    assert intake.take(asked(key="key-00001")).result(ENOUGH_S).new is False
+    assert intake.take(asked(key="key-00001"), TOKEN).result(ENOUGH_S).new is False
 
 
 def test_a_team_that_is_held_waits_alone(cluster, postgresql_template, opened):
@@ -105,7 +106,7 @@ def test_a_team_is_not_held_for_ever(cluster, postgresql_template, opened, monke
     intake = opened(own=database)
     with database.write() as connection:
         hold_team(connection, "acme")
-        error = intake.take(asked()).exception(ENOUGH_S)
+        error = intake.take(asked(), TOKEN).exception(ENOUGH_S)
     assert isinstance(error, RefusedError)
     assert (error.status, error.kind, error.retry_after_s) == (503, "busy", 0.05)
     assert str(error) == "the organisers are at work on your team's submissions: try again"
@@ -138,11 +139,30 @@ def test_what_waits_at_the_end_is_taken(database):
     taken = take_together(intake, [asked(key=f"key-{i:05}") for i in range(5)])
     intake.close()
     assert all(future.result(0).new for future in taken)
+    with pytest.raises(RefusedError, match="the service is being restarted: try again"):
+        intake.take(asked(), TOKEN)
     Intake(database, RulesFile(WORKSPACE), LIMITS, Watch()).close()  # one that was never used ends, too
 
 
 def test_who_stops_listening_stops_nothing(database, opened):
     join(database, "acme")
-    taken = opened().take(asked())
+    taken = opened().take(asked(), TOKEN)
     assert not taken.cancel()
     assert taken.result(ENOUGH_S).new
+
+
+def test_a_token_must_be_valid_when_its_submission_is_taken(database, opened):
+    join(database, "acme", "bolt")
+    now_s = time.time()
+    with database.write() as connection:
+        revoked, expired, valid = (issue_token(connection, team="acme", now_s=now_s - 9, days=1)[0] for _ in range(3))
+        revoke_token(connection, revoked, now_s)
+        connection.execute(update(tokens).where(tokens.c.id == expired).values(expires_s=now_s - 1))
+    intake = opened()
+    with intake._changed:
+        names = (revoked, valid, expired, revoked)
+        taken = [intake.take(asked(key=f"key-{i:05}"), name) for i, name in enumerate(names)]
+    kinds = [taken[i].exception(ENOUGH_S).kind for i in (0, 2, 3)]
+    assert kinds == ["token-revoked", "token-expired", "token-revoked"]
+    assert taken[1].result(ENOUGH_S).new
+    assert count_jobs(database) == 1
