@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, insert, literal, null, select
 
+from bench.service_season import TEAMS
 from harness.service.entries import BoardKey, refresh_milestones
 from harness.service.job import BUILD, DONE, iso
 from harness.service.results import store_record
@@ -28,7 +29,6 @@ from tests.store.samples import passed
 PROBLEMS = ("scale", "chunk_fwd_h", "chunk_fwd_o", "softmax", "rms_norm")
 TARGETS = ("b200", "h200")
 KEYS = tuple(BoardKey(problem, target, "closed") for problem in PROBLEMS for target in TARGETS)
-TEAMS = tuple(f"team-{i:02}" for i in range(48))
 START_S = 1_790_000_000
 SAMPLES = 200
 """Of each benchmark of a team's best, as replay takes them."""

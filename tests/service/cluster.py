@@ -68,6 +68,18 @@ class Cluster:
         with psycopg.connect(f"host={self.folder} user=postgres dbname=postgres", autocommit=True) as connection:
             connection.execute(statement)
 
+    def ask(self, query: str) -> str:
+        """Return the one value of a query."""
+        with psycopg.connect(f"host={self.folder} user=postgres dbname=postgres", autocommit=True) as connection:
+            row = connection.execute(query).fetchone()
+        assert row is not None
+        return str(row[0])
+
+    @property
+    def pid(self) -> int:
+        """The process that all the others are children of."""
+        return self._server.pid
+
     def stop(self) -> None:
         """End it and remove everything."""
         self._server.terminate()
