@@ -24,12 +24,14 @@ class Live:
     def __init__(self, database: Database, limits: Limits) -> None:
         self.database = database
         self.service = Service(database, Settings(WORKSPACE, "", limits))
-        listening = socket.socket()
+        listening = socket.socket(proto=socket.IPPROTO_TCP)  # else asyncio does not send small parts at once
         listening.bind(("127.0.0.1", 0))
         listening.listen(64)
         self.port = listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._server = uvicorn.Server(make_config(self.service))
+        config = make_config(self.service)
+        self.app = config.app
+        self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
         self._thread.start()
         while not self._server.started:
@@ -55,3 +57,7 @@ class Live:
 
     def post(self, path: str, token: str | None, document, **headers: str) -> requests.Response:
         return requests.post(self.url + path, json=document, headers=bearer(token) | headers, timeout=60)
+
+    def open_connections(self) -> int:
+        """How many connections the server has."""
+        return len(self._server.server_state.connections)
