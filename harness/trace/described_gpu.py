@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from harness.errors import ToolchainError
@@ -99,3 +100,5 @@ def _install_device_guard() -> None:
     if registry[_CUDA_TYPE] == ctypes.addressof(guard):
         raise ToolchainError(f"torch {torch.__version__} does not replace the device guard where there is no GPU")
     FakeTensorMode.avoid_device_init = property(lambda mode: True)  # type: ignore[method-assign,assignment]
+    # A fake tensor needs no context; a CUDA build would start one.
+    fake_tensor.init_gpu_context = lambda device: None  # type: ignore[assignment]
