@@ -13,9 +13,7 @@ from harness.service.evaluating import make_evaluator
 from harness.service.queue import Worker
 from harness.service.settings import load_settings
 from harness.service.worker import WorkerLoop
-from harness.store.database import Database
-
-LOCK_TIMEOUT_S = 15.0
+from harness.store.database import LOCK_TIMEOUT_S, Database
 
 
 def main() -> None:

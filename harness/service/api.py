@@ -16,11 +16,12 @@ from starlette.concurrency import run_in_threadpool
 
 from harness.service.accepting import Asked
 from harness.service.documents import FileContent, Posted, SubmissionState, Who, describe_job
+from harness.service.entries import find_ruling
 from harness.service.errors import RefusedError
 from harness.service.http import MAYBE_TOKEN, TOKEN, Service, problem_answers, read_body, service_of
 from harness.service.job import Job, load_job
 from harness.service.posting import post_record
-from harness.service.reading import find_ruling, list_records, load_record, load_source, load_unverified
+from harness.service.reading import list_records, load_record, load_source, load_unverified
 from harness.service.received import parse_received
 from harness.service.teams import Holder
 from harness.store.record import Record, encode_record
@@ -154,7 +155,7 @@ def get_record(request: Request, record_id: str) -> dict[str, Any]:
         if not service.may_see_code(holder, record.team, rules):
             record = load_record(connection, record_id, with_code=False)
             assert record is not None
-        ruling = find_ruling(connection, record)
+        ruling = find_ruling(connection, record.team, record.program)
     return {**encode_record(record), "verified": True, "disqualified": ruling}
 
 

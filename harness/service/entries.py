@@ -53,10 +53,10 @@ def board_of(record: Record) -> BoardKey:
     return BoardKey(record.problem, record.target, record.division)
 
 
-def is_disqualified(connection: Connection, record: Record) -> bool:
-    """Say whether organisers have ruled a record's program, or its team, out."""
-    ruled = disqualified.c.program.in_([record.program, ALL_PROGRAMS])
-    return connection.execute(select(disqualified).where(disqualified.c.team == record.team, ruled)).first() is not None
+def find_ruling(connection: Connection, team: str, program: str) -> str | None:
+    """Return why organisers have ruled a team's program, or all of the team's, out; None if they have not."""
+    ruled = and_(disqualified.c.team == team, disqualified.c.program.in_([program, ALL_PROGRAMS]))
+    return connection.execute(select(disqualified.c.reason).where(ruled)).scalar()
 
 
 def add_record(connection: Connection, record: Record) -> None:
@@ -66,7 +66,7 @@ def add_record(connection: Connection, record: Record) -> None:
     """
     if not record.accepted:
         return
-    board, out = board_of(record), is_disqualified(connection, record)
+    board, out = board_of(record), find_ruling(connection, record.team, record.program) is not None
     _touch(connection, board, record, LEAST if out else _rank_of(record))
     for name in dict.fromkeys((record.program, record.normalised_source_sha256)):
         _note_first(connection, board, name, record)

@@ -14,13 +14,12 @@ from sqlalchemy import Connection, func, select
 from harness.board.history import list_changes
 from harness.board.ranking import Board, Entry
 from harness.board.trend import Trend, plot_trend
-from harness.service.entries import BoardKey, board_of
+from harness.service.entries import BoardKey, board_of, find_ruling
 from harness.service.filling_live import find_waiting, list_notices
 from harness.service.job import Job, load_job
 from harness.service.keeping import Boards
 from harness.service.reading import (
     SKETCHED,
-    find_ruling,
     list_boards,
     list_leaders,
     list_records,
@@ -213,7 +212,7 @@ class Filling:
             yield SourceFile(name, content.decode("utf-8", "replace") if self.with_code else "")
 
     def _notices(self, record: Record, job: Job | None) -> Iterator[str]:
-        if (reason := find_ruling(self.connection, record)) is not None:
+        if (reason := find_ruling(self.connection, record.team, record.program)) is not None:
             yield tell_ruling(reason)
         if job is not None and job.rerun_of is not None:
             yield f"Run again by the organisers; it was first submitted as {job.rerun_of}."

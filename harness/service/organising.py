@@ -14,6 +14,7 @@ from harness.service.acts import log_act
 from harness.service.entries import (
     ALL_PROGRAMS,
     BoardKey,
+    find_ruling,
     let_count,
     lock_board,
     refresh_milestones,
@@ -197,7 +198,7 @@ def _judge_board_again(connection: Connection, board: BoardKey, team: str, mine:
     for row in list(connection.execute(select(*columns).where(board.rows(records), *mine))):
         record = decode_record(row.document)
         standing = standing_of(record)
-        out = standing != "none" and _is_out(connection, team, row.program)
+        out = standing != "none" and find_ruling(connection, team, row.program) is not None
         standing = DISQUALIFIED if out else standing
         if standing != row.standing:
             connection.execute(update(records).where(records.c.id == row.id).values(standing=standing))
@@ -210,11 +211,6 @@ def _judge_board_again(connection: Connection, board: BoardKey, team: str, mine:
         refresh_unranked(connection, board, setting, team)
         refresh_milestones(connection, board, setting)
     return changed
-
-
-def _is_out(connection: Connection, team: str, program: str) -> bool:
-    ruled = disqualified.c.program.in_([program, ALL_PROGRAMS])
-    return connection.execute(select(disqualified.c.act).where(disqualified.c.team == team, ruled)).first() is not None
 
 
 def _want_reason(reason: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from harness.board.concealing import conceal
 from harness.board.pooling import Pooled
@@ -21,7 +21,7 @@ from harness.service.job import Job, read_job
 from harness.service.received import unpack_files
 from harness.service.remembered import load_entries, load_posted
 from harness.service.rules import Rules
-from harness.service.schema import boards, disqualified, firsts, jobs, milestones, sources, unverified
+from harness.service.schema import boards, firsts, jobs, milestones, sources, unverified
 from harness.site.views import LATEST
 from harness.store.codec import decode
 from harness.store.record import Record, Setting, VerdictRecord, decode_record
@@ -145,12 +145,6 @@ def sketch(row: Row[Any], **given: Any) -> Record:
         verdict=VerdictRecord(kind, "") if kind else None,
         score_us=found["score_us"],
     )
-
-
-def find_ruling(connection: Connection, record: Record) -> str | None:
-    """Return why organisers have ruled a record out, None if they have not."""
-    ruled = and_(disqualified.c.team == record.team, disqualified.c.program.in_([record.program, ""]))
-    return connection.execute(select(disqualified.c.reason).where(ruled)).scalar()
 
 
 def list_unverified(connection: Connection, key: BoardKey, limit: int = LATEST) -> list[Record]:

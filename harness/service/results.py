@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from harness.engine.machine import describe_machine
 from harness.errors import StoreError
-from harness.service.entries import add_record, is_disqualified
+from harness.service.entries import add_record, find_ruling
 from harness.service.job import Job, Lease
 from harness.service.queue import close_job
 from harness.service.teams import hold_team
@@ -42,7 +42,8 @@ def store_record(connection: Connection, record: Record) -> None:
     """
     if record.accepted:
         hold_team(connection, record.team)
-    insert_finished(connection, record, standing=DISQUALIFIED if is_disqualified(connection, record) else None)
+    ruled_out = find_ruling(connection, record.team, record.program) is not None
+    insert_finished(connection, record, standing=DISQUALIFIED if ruled_out else None)
     add_record(connection, record)
 
 

@@ -27,9 +27,8 @@ from harness.service.metrics import Metrics, Observed
 from harness.service.pages import make_pages
 from harness.service.settings import Settings
 from harness.service.supervisor import Crew, Supervisor
-from harness.store.database import Database
+from harness.store.database import LOCK_TIMEOUT_S, Database
 
-LOCK_TIMEOUT_S = 15.0
 CONNECTIONS = 40
 """As many as there are threads that answer."""
 

@@ -19,6 +19,9 @@ from harness.errors import StoreError, UsageError
 from harness.store import schema
 from harness.store.failures import explained
 
+LOCK_TIMEOUT_S = 15.0
+"""How long a transaction waits for one that changes the same."""
+
 CONNECTIONS = 15
 """As many are open at a time; who needs one more waits."""
 

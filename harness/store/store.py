@@ -17,14 +17,12 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, 
 from sqlalchemy.exc import IntegrityError
 
 from harness.errors import StoreError, UsageError
-from harness.store.database import Database
+from harness.store.database import LOCK_TIMEOUT_S, Database
 from harness.store.ids import utc_now
 from harness.store.owner import Owner, is_gone
 from harness.store.record import Record, VerdictRecord, decode_record
 from harness.store.rows import owner_columns, record_columns
 from harness.store.schema import records
-
-LOCK_TIMEOUT_S = 15.0
 
 FASTEST_PROGRAMS = 5
 """How many of a team's programs a board looks at: lucky runs may put a slower one first, but not behind four."""

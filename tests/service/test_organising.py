@@ -9,9 +9,9 @@ import pytest
 from harness.errors import UsageError
 from harness.service import organising
 from harness.service.acts import list_acts
-from harness.service.entries import BoardKey
+from harness.service.entries import BoardKey, find_ruling
 from harness.service.job import load_job
-from harness.service.reading import find_ruling, list_leaders, load_board, load_record, load_standings
+from harness.service.reading import list_leaders, load_board, load_record, load_standings
 from harness.service.results import conclude
 from tests.service.event import START_S, finish, join, lease, outcome, rules_now, submit
 
@@ -64,7 +64,7 @@ def test_a_ruling_takes_every_run_of_a_program_off_and_later_ones_too(database):
         assert [record.team for record in list_leaders(connection, KEY, board.setting)] == ["bolt"]
         record = load_record(connection, later, with_code=True)
         assert record.ranked, "records are never changed"
-        assert find_ruling(connection, record) == "its output was stored before"
+        assert find_ruling(connection, record.team, record.program) == "its output was stored before"
         (done,) = list_acts(connection, limit=1)
         assert (done.actor, done.act, done.subject) == ("ada", "disqualify", first)
         assert done.details["team"] == "acme"
