@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.artifact import Artifact, Manifest, load_artifact, save_artifact
@@ -103,9 +103,8 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
     verdict = check_kernels(request, traced.plans, assembled.kernels)
     if verdict is not None:
         return verdict
-    artifact = _make_artifact(request, traced, assembled)
     try:
-        _keep(artifact, workspace)
+        artifact = _keep(_make_artifact(request, traced, assembled), workspace)
     except ArtifactError as error:
         return judge_trace("plan_too_large", f"what was built is more than an artifact may hold: {error}")
     return Built(artifact, reused=False, cached=assembled.cached)
@@ -141,9 +140,12 @@ def _make_artifact(request: BuildRequest, traced: Traced, assembled: Assembled) 
     return Artifact(manifest, traced.plans, assembled.kernels, traced.sources)
 
 
-def _keep(artifact: Artifact, workspace: Workspace) -> None:
+def _keep(artifact: Artifact, workspace: Workspace) -> Artifact:
+    """Store an artifact; return it with the folder that it is in, as a stored one is loaded."""
+    folder = workspace.artifacts / artifact.manifest.key
     try:
         workspace.artifacts.mkdir(parents=True, exist_ok=True)
-        save_artifact(artifact, workspace.artifacts / artifact.manifest.key)
+        save_artifact(artifact, folder)
     except OSError as error:
         raise disk_error(error, workspace.artifacts) from None
+    return replace(artifact, folder=folder)

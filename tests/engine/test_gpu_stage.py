@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness import toolchain
-from harness.artifact import identify_program, load_artifact
+from harness.artifact import identify_program
 from harness.board import rank
 from harness.case import load_cases
 from harness.engine import rescoring
@@ -65,8 +65,10 @@ def workspace_of_honest(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def artifact(request_of_honest, workspace_of_honest):
+    """Freshly built; what is submitted afterwards finds it built before."""
     built = run_build(request_of_honest, workspace_of_honest, ignore)
-    return load_artifact(workspace_of_honest.artifacts / built.artifact.manifest.key)
+    assert not built.reused
+    return built.artifact
 
 
 @pytest.fixture

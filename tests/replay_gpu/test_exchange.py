@@ -81,16 +81,18 @@ def test_what_is_no_gpu_memory_is_not_used(tmp_path: Path, target: str) -> None:
 
 @pytest.mark.parametrize("name", ["honest", "wrong"])
 def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, target: str) -> None:  # noqa: F811
+    from harness.replay.gpu.driver import find_uuid
     from harness.replay.node.judging import GpuJudge
     from harness.replay.node.node_report import parse_request
     from harness.replay.node.problem_document import load_problem_document
     from harness.replay.node.replaying import replay
     from harness.replay.node.shared_memory import SharedMemory
+    from harness.replay.node.turn import take_turn
 
     export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", target), tmp_path / name)
     folder = tmp_path / name
     request = parse_request(json.loads((folder / "request.json").read_text()))
-    with started(folder / "artifact", None, 64 << 20) as (runner, shared):
+    with take_turn(find_uuid(), lambda: None), started(folder / "artifact", None, 64 << 20) as (runner, shared):
         judge, memory = GpuJudge(load_problem_document(folder / "problem")), SharedMemory(*shared)
         reports, about = replay(request, folder / "artifact", judge, memory, runner, own_program(), lambda _: None)
     assert about["on_gpu"] is False
