@@ -62,10 +62,18 @@ def make(wanted: str) -> int:
 
 def fingerprint() -> str:
     """Return a name for what the environment should be."""
-    digest = hashlib.sha256(f"{sys.version} {sys.executable} {extras()}".encode())
+    digest = hashlib.sha256(f"{sys.version} {find_interpreter().resolve()} {extras()}".encode())
     for path in INPUTS:
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def find_interpreter() -> Path:
+    """Return the Python that environments are made of: this one, or what it was made of where it is .venv's own.
+
+    Whoever has .venv/bin on their PATH calls that one `python3`.
+    """
+    return Path(getattr(sys, "_base_executable", None) or sys.executable)
 
 
 def make_venv() -> None:
@@ -75,10 +83,10 @@ def make_venv() -> None:
         return
     shutil.rmtree(VENV, ignore_errors=True)
     if find_spec("ensurepip") is not None:
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+        subprocess.run([find_interpreter(), "-m", "venv", VENV], check=True)
         return
     say("this Python has no ensurepip: fetching pip by itself")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV], check=True)
+    subprocess.run([find_interpreter(), "-m", "venv", "--without-pip", VENV], check=True)
     with tempfile.TemporaryDirectory() as folder:
         wheel = fetch_pip(Path(folder))
         subprocess.run([python, f"{wheel}/pip", "install", "--quiet", "--no-index", wheel], check=True)

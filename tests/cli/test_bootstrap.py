@@ -48,6 +48,24 @@ def test_an_environment_that_is_up_to_date_costs_nothing(tmp_path):
     assert "making the environment" in make(folder, PIP_NO_INDEX="1").stderr
 
 
+def test_the_environments_own_python_makes_no_other_environment(tmp_path):
+    """`make` with .venv/bin on the PATH."""
+    folder = checkout(tmp_path)
+    code = (
+        "import runpy; m = runpy.run_path('harness/bootstrap.py'); print(m['fingerprint'](), m['find_interpreter']())"
+    )
+
+    def ask(python):
+        told = subprocess.run([python, "-I", "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+        return told.stdout.split()
+
+    outside = getattr(sys, "_base_executable", sys.executable)
+    subprocess.run([outside, "-m", "venv", "--without-pip", folder / ".venv"], check=True)
+    fingerprint, interpreter = ask(folder / ".venv" / "bin" / "python3")
+    assert fingerprint == ask(outside)[0]
+    assert not Path(interpreter).is_relative_to(folder)
+
+
 def test_a_driver_brings_the_score_clock_and_cuda_and_another_environment(tmp_path):
     folder = checkout(tmp_path)
     (folder / "bin").mkdir()
