@@ -6,9 +6,12 @@ usage: python bench/gpu/export.py OUT [PROBLEM ...]   (builds the starters for h
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from bench.gpu.run_all import EVERY
@@ -46,11 +49,15 @@ def main() -> None:
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
     build_node(out / "node.pyz")
-    for name in sys.argv[2:] or EVERY:
-        command = [ROOT / ".venv/bin/harness", "build", name, "--target", "h200", "--json"]
-        built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        export(ROOT / "problems" / name, Path(json.loads(built.stdout)["artifact"]), out / name)
-        shutil.copy(ROOT / "submissions" / "starter" / name / "submission.py", out / name)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) // 2 or 1) as pool:
+        list(pool.map(partial(build_and_export, out), sys.argv[2:] or EVERY))
+
+
+def build_and_export(out: Path, name: str) -> None:
+    command = [sys.executable, "-m", "harness", "build", name, "--target", "h200", "--json"]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    export(ROOT / "problems" / name, Path(json.loads(built.stdout)["artifact"]), out / name)
+    shutil.copy(ROOT / "submissions" / "starter" / name / "submission.py", out / name)
 
 
 if __name__ == "__main__":
