@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "organising.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "harness").rglob("*.py")))
-SYSTEM = "apt-get adduser git cd export mkdir (umask curl systemctl createuser createdb".split()
+SYSTEM = "apt-get adduser git cd export mkdir (umask curl systemctl createuser createdb bash set".split()
 LIMITS = {f"HARNESS_{limit.name.upper()}": limit.default for limit in dataclasses.fields(Limits)}
 RECORD = "2sej0t06spftf2"
 
@@ -70,8 +70,9 @@ def test_every_command_can_be_typed(whole):
         if words[0] == "harness":
             parse(words[1:], cli)
         elif words[0] == "make":
-            assert re.search(rf"^{words[1]}:", MAKEFILE, re.MULTILINE)
-            assert all(f"$({word.partition('=')[0]}" in MAKEFILE for word in words[2:])
+            (target,) = [word for word in words[1:] if re.search(rf"^{re.escape(word)}:", MAKEFILE, re.MULTILINE)]
+            variables = [word.partition("=")[0] for word in words[words.index(target) + 1 :]]
+            assert all(f"$({name}" in MAKEFILE for name in variables), command
         else:
             assert words[0] in SYSTEM, command
 
