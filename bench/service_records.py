@@ -98,6 +98,7 @@ def _jobs_of(table: Table) -> Any:
     copied = {name: table.c[name] for name in names}
     numbers = dict.fromkeys(("attempt", "faults", "interruptions"), literal(1))
     times = dict.fromkeys(("created_s", "submitted_s", "queued_s", "finished_s"), literal(float(START_S)))
+    times |= {"build_s": literal(40.0), "replay_s": literal(20.0)}
     words = {"suite": literal("default"), "problem_version": literal("1"), "stage": literal(BUILD)}
     once = {"idempotency_key": table.c.id, "request_sha256": table.c.source_sha256}
     known = copied | numbers | times | words | once | {"state": literal(DONE), "verdict": table.c.verdict}

@@ -8,6 +8,7 @@ setting, are listed apart with the reason.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -205,11 +206,11 @@ def _fastest_of_each_team(programs: Iterable[Pooled]) -> list[Pooled]:
 def _place(best: Sequence[Pooled], noise: float, first_teams: Mapping[str, str]) -> tuple[Entry, ...]:
     places = tie_groups([pooled.score_us for pooled in best], noise, [pooled.program for pooled in best])
     listed = sorted(zip(places, best, strict=True), key=lambda pair: (pair[0], pair[1].score_us, pair[1].first))
-    scores_us = [pooled.score_us for _, pooled in listed]
+    scores_us, shared = [pooled.score_us for _, pooled in listed], Counter(places)
     return tuple(
         Entry(
             place=place,
-            tied=places.count(place) > 1,
+            tied=shared[place] > 1,
             record=pooled.record,
             score_us=pooled.score_us,
             gap_to_leader=pooled.score_us / scores_us[0] - 1 if i else None,

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from harness.board.concealing import conceal
 from harness.board.pooling import Pooled
 from harness.board.ranking import Board, arrange
 from harness.board.standings import Standing, rank_overall
-from harness.service.entries import RANKED, BoardKey
+from harness.service.entries import RANKED, BoardKey, on_board
 from harness.service.job import Job, read_job
 from harness.service.received import unpack_files
 from harness.service.remembered import load_entries, load_posted
@@ -35,6 +35,11 @@ _SKETCHED = (
 SKETCHED = tuple(records.c[name] for name in _SKETCHED)
 """The columns that `sketch` makes a record of."""
 
+_SETTING = select(boards.c.setting_document).where(on_board(boards))
+_FIRST_TEAMS = select(firsts.c.name, firsts.c.team).where(
+    on_board(firsts), firsts.c.name.in_(bindparam("names", expanding=True))
+)
+
 
 def load_board(connection: Connection, key: BoardKey, version_now: str | None = None) -> Board:
     """Return a board, empty if nothing stands on it.
@@ -45,7 +50,7 @@ def load_board(connection: Connection, key: BoardKey, version_now: str | None = 
         version_now: the problem's version today: a board of another one says so.
     """
     gpu = load_target(key.target)
-    row = connection.execute(select(boards.c.setting_document).where(key.rows(boards))).first()
+    row = connection.execute(_SETTING, key.columns).first()
     setting = decode(Setting, row.setting_document) if row is not None else None
     empty = Board(
         key.problem,
@@ -182,5 +187,5 @@ def count_records(connection: Connection) -> tuple[int, int]:
 
 def _first_teams(connection: Connection, key: BoardKey, programs: Iterable[Pooled]) -> Mapping[str, str]:
     wanted = {name for p in programs for name in (p.program, p.record.normalised_source_sha256)}
-    query = select(firsts.c.name, firsts.c.team).where(key.rows(firsts), firsts.c.name.in_(wanted))
-    return {row.name: row.team for row in connection.execute(query)}
+    found = connection.execute(_FIRST_TEAMS, {**key.columns, "names": sorted(wanted)})
+    return {row.name: row.team for row in found}

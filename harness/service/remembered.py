@@ -13,13 +13,19 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, Row, Select, or_, select
 
-from harness.service.entries import BoardKey
+from harness.service.entries import BoardKey, on_board
 from harness.service.schema import entries, unverified
 from harness.store.record import Record, VerdictRecord, decode_record
 
 MOST, FEW = 20_000, 20
 MAX_KIND = 40
 """Characters of a verdict that a team has written."""
+
+_ROWS = (
+    select(*(column for column in entries.columns if column is not entries.c.document))
+    .where(on_board(entries))
+    .order_by(entries.c.record)
+)
 
 _Entry: TypeAlias = tuple[Row[Any], Record]
 
@@ -29,13 +35,13 @@ _kept: WeakKeyDictionary[Engine, dict[tuple[Any, ...], Record]] = WeakKeyDiction
 
 def load_entries(connection: Connection, key: BoardKey) -> list[_Entry]:
     """Return a board's entries, by the age of their records: the row without its document, and the record of it."""
-    light = [column for column in entries.columns if column is not entries.c.document]
-    rows = connection.execute(select(*light).where(key.rows(entries)).order_by(entries.c.record)).all()
+    rows = connection.execute(_ROWS, key.columns).all()
     kept = _kept.setdefault(connection.engine, {})
-    found = _decode(connection, key, [row for row in rows if _name(row) not in kept])
+    named = [(row, kept.get(_name(row))) for row in rows]
+    found = _decode(connection, key, [row for row, record in named if record is None])
     shown: list[_Entry] = []
-    for row in rows:
-        if (record := kept.get(_name(row))) is not None:
+    for row, record in named:
+        if record is not None:
             shown.append((row, record))
         elif (fresh := found.get(_place(row))) is not None:  # else it has gone since
             shown.append(fresh)

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, func, null, select
 from harness.service.job import BUILD, DONE, HELD, QUEUED, REPLAY, STAGES, Job, read_job
 from harness.service.schema import jobs, turns, workers
 
-OBSERVED = 50
+OBSERVED = 200
 """As many of the last jobs say how long a stage takes."""
 
 ALIVE_S = 60.0
@@ -51,13 +51,10 @@ class Wait:
 
 def observe(connection: Connection, now_s: float) -> Pace:
     """Return how fast the service is now."""
-    durations = {}
-    for stage in STAGES:
-        column = jobs.c[f"{stage}_s"]
-        newest = select(column).where(jobs.c.state == DONE, column.is_not(None)).order_by(jobs.c.finished_s.desc())
-        seen = list(connection.scalars(newest.limit(OBSERVED)))
-        if seen:
-            durations[stage] = float(median(seen))
+    newest = select(*(jobs.c[f"{stage}_s"] for stage in STAGES)).where(jobs.c.state == DONE)
+    rows = connection.execute(newest.order_by(jobs.c.finished_s.desc()).limit(OBSERVED)).all()
+    seen = {stage: [row[i] for row in rows if row[i] is not None] for i, stage in enumerate(STAGES)}
+    durations = {stage: float(median(took_s)) for stage, took_s in seen.items() if took_s}
     alive = select(workers.c.stage, func.count()).where(workers.c.seen_s > now_s - ALIVE_S).group_by(workers.c.stage)
     return Pace(durations, {row[0]: row[1] for row in connection.execute(alive)})
 

@@ -14,7 +14,7 @@ from sqlalchemy import JSON, Column, Connection, Float, Index, Integer, MetaData
 from harness import __version__
 from harness.errors import StoreError
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest revision in `migrations/versions`; a test compares them."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -47,8 +47,9 @@ records = Table(
     Column("owner_start", Integer, nullable=False),
     Column("document", JSON(), nullable=False),
     Index("records_board", "problem", "target", "division", "standing", "setting", "team", "score_us", "id"),
-    Index("records_team", "team", "problem", "target", "id"),
-    Index("records_problem", "problem", "target", "id"),
+    Index("records_team", "team", "problem", "target", "division", "id"),
+    Index("records_problem", "problem", "target", "division", "id"),
+    Index("records_program", "team", "program"),
     Index("records_state", "state"),
 )
 

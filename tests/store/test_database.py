@@ -39,6 +39,7 @@ def test_an_older_database_is_brought_to_this_form_with_its_records(tmp_path):
             store.submit(dataclasses.replace(run, state="submitted", verdict=None, finished=None))
             store.finish(run)
     with sqlite3.connect(path) as connection:
+        connection.execute("drop index records_program")
         connection.execute("alter table records drop column program")
         connection.execute("update records set document = json_remove(document, '$.program_sha256')")
         connection.execute("update alembic_version set version_num='0001'")
