@@ -21,7 +21,9 @@ def upgrade() -> None:
     """Make all tables, and guard the log."""
     _make_people()
     _make_queue()
+    _make_workers()
     _make_boards()
+    _make_entries()
     _guard_log()
 
 
@@ -86,7 +88,7 @@ def _make_people() -> None:
 
 
 def _make_queue() -> None:
-    """What was submitted, and who works on it."""
+    """What was submitted."""
     op.create_table(
         "sources",
         sa.Column("sha256", sa.String(64), primary_key=True),
@@ -129,6 +131,10 @@ def _make_queue() -> None:
     op.create_index("jobs_finished", "jobs", ["state", "finished_s"])
     op.create_index("jobs_team", "jobs", ["team", "created_s"])
     op.create_index("jobs_waiting", "jobs", ["state", "stage", "team", "id"])
+
+
+def _make_workers() -> None:
+    """Who works on it, and whose turn it is."""
     op.create_table(
         "workers",
         sa.Column("id", sa.String(40), primary_key=True),
@@ -186,6 +192,10 @@ def _make_boards() -> None:
         sa.Column("record", sa.String(32), nullable=False),
         sa.Column("team", sa.String(200), nullable=False),
     )
+
+
+def _make_entries() -> None:
+    """What stands on boards, and beside them."""
     op.create_table(
         "entries",
         sa.Column("problem", sa.String(200), primary_key=True),
