@@ -31,6 +31,7 @@ from harness.service.reading import (
     sketch,
 )
 from harness.service.rules import Rules
+from harness.service.teams import find_title
 from harness.site.gathering import rank_everywhere
 from harness.site.links import board_page
 from harness.site.views import (
@@ -155,7 +156,14 @@ class Filling:
         wanted = records.c.id.in_(ids.offset(part.start).limit(ENTRIES))
         rows = self.connection.execute(select(*SKETCHED).where(wanted).order_by(records.c.id.desc()))
         places = self._places(name, every) if number == 1 else ()
-        return TeamView(name, tuple(self._standings_of(name, every)), tuple(places), tuple(map(sketch, rows)), window)
+        return TeamView(
+            name,
+            tuple(self._standings_of(name, every)),
+            tuple(places),
+            tuple(map(sketch, rows)),
+            window,
+            find_title(self.connection, name),
+        )
 
     def cards_of(self, problem: str) -> tuple[BoardCard, ...]:
         """Return a problem's boards."""

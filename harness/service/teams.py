@@ -102,6 +102,11 @@ def list_teams(connection: Connection) -> list[str]:
     return list(connection.scalars(select(teams.c.name).order_by(teams.c.name)))
 
 
+def find_title(connection: Connection, name: str) -> str:
+    """Return how a team wants to be called in full, empty if it has not said."""
+    return connection.execute(select(teams.c.title).where(teams.c.name == name)).scalar() or ""
+
+
 def issue_token(
     connection: Connection, *, team: str = "", holder: str = "", now_s: float, days: float = DEFAULT_DAYS
 ) -> tuple[str, str]:

@@ -209,6 +209,7 @@ class TeamView:
     """A team: its standings, its places, one page of its records, the newest first.
 
     Attributes:
+        title: how it wants to be called in full; empty if that is not known.
         overall: for each target and division the team's own standing alone.
     """
 
@@ -217,6 +218,7 @@ class TeamView:
     places: tuple[TeamPlace, ...] = ()
     records: tuple[Record, ...] = ()
     window: Window = Window()
+    title: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from harness.service.rules import change_season
 from harness.service.schema import jobs
 from harness.service.server import make_app
 from harness.service.settings import Settings
-from harness.service.teams import PARTICIPANT, Holder
+from harness.service.teams import PARTICIPANT, Holder, add_team
 from harness.site.links import Links
 from harness.site.rendering import MAX_PAGE_BYTES, Site
 from harness.site.views import SeasonFacts, TeamView
@@ -179,6 +179,17 @@ def test_pages_say_what_is_in_the_database(database):
         csv = requests.get(f"{url}/boards/scale-b200-closed.csv", timeout=ENOUGH_S)
         assert csv.headers["Content-Type"].startswith("text/csv")
         assert csv.text.splitlines()[1].startswith("1,True,acme,PASSED,10.0")
+
+
+def test_a_team_is_called_as_it_wants_to_be(database):
+    with database.write() as connection:
+        add_team(connection, "acme", "Acme <b>Kernels</b>")
+    conclude(database, "acme", 1, 10.0)
+    with serving(database) as url:
+        assert (
+            "acme Acme <b>Kernels</b>. 1 submission"
+            in Page(requests.get(f"{url}/teams/acme", timeout=ENOUGH_S).text).words
+        )
 
 
 def test_code_is_shown_from_the_moment_on_that_the_season_says(database):
