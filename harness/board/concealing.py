@@ -21,6 +21,9 @@ _ASSEMBLY = re.compile(r"(inline assembly)\b(?: \('.*'\)| \(\".*\"\)|( is not in
 _INTERPRETER = re.compile(r"(the interpreter's process ended early \([^)]*\)|the interpreter stopped): .*", re.DOTALL)
 _SYNTAX = ("syntax_error",)
 
+_MOST = 4000
+"""Characters of a message: ours have no more, and what a team has posted would keep the patterns busy for minutes."""
+
 
 def conceal(record: Record) -> Record:
     """Return a record without its team's code."""
@@ -51,4 +54,4 @@ def _conceal_verdict(verdict: VerdictRecord) -> VerdictRecord:
 
 def _first_line(text: str) -> str:
     """Return the first line, without what it quotes of the program or of the interpreter's words."""
-    return _INTERPRETER.sub(r"\1", _ASSEMBLY.sub(r"\1\2", text.strip().partition("\n")[0]))
+    return _INTERPRETER.sub(r"\1", _ASSEMBLY.sub(r"\1\2", text.strip().partition("\n")[0][:_MOST]))
