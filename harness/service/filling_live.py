@@ -94,6 +94,6 @@ def _shown_act(act: StoredAct) -> Act:
         whose = act.details.get("team") or act.details.get("organiser")
         subject = f"{act.subject}, of {whose}" if whose else act.subject
     elif act.act == "season":
-        subject += ": " + ", ".join(f"{name} {_told(value)}" for name, value in act.details.items())
+        subject += ": " + ", ".join(f"{name.replace('_', ' ')} {_told(value)}" for name, value in act.details.items())
     what = _WORDS.get(act.act, act.act)
     return Act(iso(act.at_s), act.actor, what, subject, act.reason, act.subject if about_record else "")

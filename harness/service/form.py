@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, select
 
 from harness.errors import StoreError
+from harness.store import schema as store_schema
 from harness.store.database import Database
 
 HEAD = "0001"
@@ -29,14 +30,16 @@ def prepare(database: Database, *, migrate: bool) -> None:
     with database.read() as connection:
         names = set(inspect(connection).get_table_names())
         revision = stored_revision(connection) if VERSIONS in names else None
+        of_records = store_schema.stored_revision(connection)
+        store_schema.refuse_newer(connection, of_records, database.place)
     if revision is not None and revision not in _known_revisions():
         raise StoreError(
             f"the service's database {database.place} has revision {revision}, this version knows {HEAD}: update"
         )
     # A SQLite file that was made just now holds nothing that a migration could hurt.
     if not migrate and (names or database.engine.dialect.name != "sqlite"):
-        _refuse_older(database, revision)
-        database.prepare(migrate=False)
+        _refuse_older(database, revision, HEAD)
+        _refuse_older(database, of_records, store_schema.HEAD)
         return
     database.prepare(migrate=True)
     with database.write() as connection:
@@ -49,11 +52,11 @@ def stored_revision(connection: Connection) -> str | None:
     return connection.execute(select(versions.c.version_num)).scalar()
 
 
-def _refuse_older(database: Database, revision: str | None) -> None:
-    if revision != HEAD:
+def _refuse_older(database: Database, revision: str | None, needed: str) -> None:
+    if revision != needed:
         state = f"at revision {revision}" if revision else "not set up"
         raise StoreError(
-            f"the service's database {database.place} is {state}, and this version needs {HEAD}: "
+            f"the service's database {database.place} is {state}, and this version needs {needed}: "
             "run `harness admin migrate`, then start again"
         )
 

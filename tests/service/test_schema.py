@@ -12,6 +12,7 @@ from sqlalchemy import delete, text, update
 from harness.errors import StoreError
 from harness.service import form, schema
 from harness.service.acts import list_acts, log_act, newest_act
+from harness.store import schema as store_schema
 from harness.store.database import Database
 
 
@@ -56,6 +57,18 @@ def test_another_revision_is_told(database):
         connection.execute(text(f"update {form.VERSIONS} set version_num = '0042'"))
     with pytest.raises(StoreError, match="has revision 0042, this version knows"):
         form.prepare(database, migrate=True)
+
+
+def test_older_records_say_the_command_too(database):
+    with database.write() as connection:
+        connection.execute(text("update alembic_version set version_num = '0001'"))
+    told = f"is at revision 0001, and this version needs {store_schema.HEAD}: run `harness admin migrate`, then start"
+    with pytest.raises(StoreError, match=told):
+        form.prepare(database, migrate=False)
+    with database.write() as connection:
+        connection.execute(text("update alembic_version set version_num = '9999'"))
+    with pytest.raises(StoreError, match=r"\(revision 9999\), and this is harness .* Update the harness"):
+        form.prepare(database, migrate=False)
 
 
 def test_the_log_of_acts_cannot_be_changed(database):
