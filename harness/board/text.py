@@ -16,9 +16,11 @@ def microseconds(value_us: float | None) -> str:
 
 
 def seconds(value_s: float | None) -> str:
-    """Write a duration: "0.42 s", "1.5 s", "13 s", "2 min 5 s"."""
+    """Write a duration: "0.42 s", "1.5 s", "13 s", "2 min 5 s"; "-" for what is no number."""
     if value_s is None:
         return ""
+    if not math.isfinite(value_s):
+        return "-"
     if value_s < 10:
         return f"{value_s:.{2 if value_s < 1 else 1}f} s"
     if value_s < 120:

@@ -10,6 +10,7 @@ import base64
 import binascii
 import hashlib
 import json
+import math
 import re
 import zlib
 from dataclasses import dataclass
@@ -86,13 +87,26 @@ def parse_body(body: bytes) -> dict[str, Any]:
         RefusedError: 400: it is none, or gives a name twice.
     """
     try:
-        document = parse_strict(body.decode("utf-8"))
+        document = parse_strict(body.decode("utf-8"), parse_int=_parse_whole, parse_float=_parse_finite)
     except (UnicodeDecodeError, ValueError) as error:
         told = clean(str(error))[:200]
         raise RefusedError(400, "malformed", f"the body is not a JSON document: {told}") from None
     if not isinstance(document, dict):
         raise RefusedError(400, "malformed", "the body should be a JSON object")
     return document
+
+
+def _parse_whole(text: str) -> int:
+    """Read an integer of at most 64 bits: what is larger is no number of ours, and some arithmetic fails on it."""
+    if len(text) > 20 or abs(number := int(text)) >= 1 << 64:
+        raise ValueError("an integer is too large")
+    return number
+
+
+def _parse_finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError("a number is too large")
+    return number
 
 
 def pack_files(files: tuple[tuple[str, bytes], ...]) -> bytes:

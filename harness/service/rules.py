@@ -141,7 +141,6 @@ def _changed(season: Season, changes: Mapping[str, str | None]) -> Season:
 
 def _parse_moment(text: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        return in_utc(datetime.fromisoformat(text.replace("Z", "+00:00")))
     except ValueError:
         raise UsageError(f"{text[:40]!r} is not a time: write 2027-01-31T18:00Z") from None
-    return in_utc(moment)

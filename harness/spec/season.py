@@ -18,9 +18,17 @@ from harness.target import target_names
 Division = Literal["closed", "open"]
 Phase = Literal["before", "open", "closed"]
 
+FIRST_YEAR, LAST_YEAR = 1971, 9998
+
 
 def in_utc(moment: datetime.datetime) -> datetime.datetime:
-    """Return a moment in UTC; one that was written without a zone is in UTC already."""
+    """Return a moment in UTC; one that was written without a zone is in UTC already.
+
+    Raises:
+        ValueError: it is at the edge of the calendar, where other zones have no such day.
+    """
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise ValueError(f"a season is between {FIRST_YEAR} and {LAST_YEAR}")
     utc = datetime.timezone.utc
     return moment.astimezone(utc) if moment.tzinfo else moment.replace(tzinfo=utc)
 
