@@ -27,6 +27,9 @@ from harness.text import clean
 
 MAX_BYTES = 2 << 20
 MAX_NESTED = 24
+MAX_PARTS, MAX_VALUES = 5_000, 100_000
+"""Objects and arrays in a record, and all that is in them: some times a real one's, so that none is slow to show."""
+
 WHY = "made on the team's own machine, and not verified by this service"
 
 
@@ -58,8 +61,7 @@ def post_record(connection: Connection, holder: Holder, body: bytes, rules: Rule
 
 
 def _read(document: dict[str, Any], holder: Holder, rules: Rules) -> Record:
-    if _depth(document) > MAX_NESTED:
-        raise RefusedError(400, "malformed", "the record is nested too deeply")
+    _check_extent(document)
     try:
         record = decode_record(document)
         encode_record(record)
@@ -84,12 +86,21 @@ def _check_limit(connection: Connection, team: str, limits: Limits, now_s: float
         raise RefusedError(429, "rate-limit", told, retry_after_s=oldest_s + 3600 - now_s)
 
 
-def _depth(value: Any) -> int:
-    """Return how deeply a document is nested, without recursion: it may be deeper than that takes."""
-    deepest, waiting = 0, [(value, 1)]
+def _check_extent(document: dict[str, Any]) -> None:
+    """Refuse a document that is deep or has many parts, without recursion: it may be deeper than that takes.
+
+    Raises:
+        RefusedError: 400 or 413.
+    """
+    waiting: list[tuple[Any, int]] = [(document, 1)]
+    parts = values = 0
     while waiting:
         item, depth = waiting.pop()
-        deepest = max(deepest, depth)
+        if depth > MAX_NESTED:
+            raise RefusedError(400, "malformed", "the record is nested too deeply")
         if isinstance(item, (dict, list)):
+            parts, values = parts + 1, values + len(item)
             waiting += [(inner, depth + 1) for inner in (item.values() if isinstance(item, dict) else item)]
-    return deepest
+        if parts > MAX_PARTS or values > MAX_VALUES:
+            told = f"{MAX_PARTS:,} objects and arrays with {MAX_VALUES:,} values"
+            raise RefusedError(413, "too-large", f"a record has at most {told}, this one has more")
