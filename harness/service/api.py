@@ -23,7 +23,7 @@ from harness.service.job import Job, load_job
 from harness.service.posting import post_record
 from harness.service.reading import list_records, load_record, load_source, load_unverified
 from harness.service.received import parse_received
-from harness.service.teams import Holder
+from harness.service.teams import identify
 from harness.store.record import Record, encode_record
 
 router = APIRouter(prefix="/api/v1")
@@ -190,9 +190,9 @@ def get_records(
 async def post_unverified(request: Request) -> JSONResponse:
     """Keep a record that a team's own machine has made: listed as unverified, never ranked."""
     service = service_of(request)
-    holder = await run_in_threadpool(service.identify, request)
+    await run_in_threadpool(service.identify, request)
     body = await read_body(request)
-    name = await run_in_threadpool(_post, service, holder, body)
+    name = await run_in_threadpool(_post, request, body)
     place = f"/api/v1/records/{name}"
     return JSONResponse({"id": name, "verified": False, "record": place}, 201, {"Location": place})
 
@@ -211,10 +211,14 @@ def _describe(service: Service, job: Job) -> SubmissionState:
         return describe_job(job, service.watch.wait_of(connection, job, service.now_s()))
 
 
-def _post(service: Service, holder: Holder, body: bytes) -> str:
-    rules = service.rules()
+def _post(request: Request, body: bytes) -> str:
+    """Keep a record, if whoever sent it still may: a body can be long on its way."""
+    service = service_of(request)
     with service.database.write() as connection:
-        return post_record(connection, holder, body, rules, service.settings.limits, service.now_s())
+        now_s = service.now_s()
+        holder = identify(connection, request.headers.get("authorization"), now_s)
+        rules = service.rules_file.current(connection)
+        return post_record(connection, holder, body, rules, service.settings.limits, now_s)
 
 
 def _want_job(job: Job | None) -> Job:
