@@ -6,17 +6,22 @@ whoever has one cannot change another's. Counts over everything, which no versio
 
 from __future__ import annotations
 
+import threading
 import time
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from harness.board.ranking import Board
 from harness.service.entries import BoardKey
+from harness.service.logs import warn
 from harness.service.reading import count_records, load_board
 from harness.service.rules import Rules
 from harness.service.schema import boards
 
 COUNTS_AGE_S = 5.0
+COUNTS_SHARE = 100
+"""Counts are at least as old as this many times what counting takes."""
 
 
 class Boards:
@@ -24,7 +29,9 @@ class Boards:
 
     def __init__(self) -> None:
         self._kept: dict[BoardKey, tuple[tuple[int, str | None], Board]] = {}
-        self._counts: tuple[float, tuple[int, int]] | None = None
+        self._counts: tuple[int, int] | None = None
+        self._count_again_s = 0.0
+        self._counting = threading.Lock()
 
     def load(self, connection: Connection, rules: Rules, key: BoardKey) -> Board:
         """Return a board as it is now."""
@@ -40,10 +47,32 @@ class Boards:
         return [self._load(connection, rules, BoardKey(*row[:3]), row.version) for row in ordered]
 
     def count(self, connection: Connection) -> tuple[int, int]:
-        """Return how many submissions are done, and of how many teams: as of the last few seconds."""
-        if self._counts is None or time.monotonic() - self._counts[0] > COUNTS_AGE_S:
-            self._counts = (time.monotonic(), count_records(connection))
-        return self._counts[1]
+        """Return how many submissions are done, and of how many teams: as of the last few seconds.
+
+        Only the first who asks waits for the answer: it takes a look at every submission.
+        """
+        if self._counts is None:
+            self._count(connection)
+        elif time.monotonic() > self._count_again_s and self._counting.acquire(blocking=False):
+            threading.Thread(target=self._count_again, args=(connection.engine,), daemon=True).start()
+        assert self._counts is not None
+        return self._counts
+
+    def _count_again(self, engine: Engine) -> None:
+        try:
+            with engine.connect() as connection:
+                self._count(connection)
+        except SQLAlchemyError as error:  # the counts stay as they are
+            warn("counting failed", error=error)
+            self._count_again_s = time.monotonic() + COUNTS_AGE_S
+        finally:
+            self._counting.release()
+
+    def _count(self, connection: Connection) -> None:
+        started_s = time.monotonic()
+        self._counts = count_records(connection)
+        took_s = time.monotonic() - started_s
+        self._count_again_s = time.monotonic() + max(COUNTS_AGE_S, COUNTS_SHARE * took_s)
 
     def _load(self, connection: Connection, rules: Rules, key: BoardKey, version: int) -> Board:
         problem = rules.problems.get(key.problem)

@@ -8,9 +8,10 @@ record is its team's code is taken away here (`conceal`) unless the caller may s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy import ARRAY, Connection, Row, String, any_, bindparam, func, select
 
 from harness.board.concealing import conceal
 from harness.board.pooling import Pooled
@@ -36,9 +37,12 @@ SKETCHED = tuple(records.c[name] for name in _SKETCHED)
 """The columns that `sketch` makes a record of."""
 
 _SETTING = select(boards.c.setting_document).where(on_board(boards))
-_FIRST_TEAMS = select(firsts.c.name, firsts.c.team).where(
-    on_board(firsts), firsts.c.name.in_(bindparam("names", expanding=True))
-)
+_FIRSTS = select(firsts.c.name, firsts.c.team).where(on_board(firsts))
+_FIRST_TEAMS = {
+    "sqlite": _FIRSTS.where(firsts.c.name.in_(bindparam("names", expanding=True))),
+    "postgresql": _FIRSTS.where(firsts.c.name == any_(bindparam("names", type_=ARRAY(String)))),
+}
+"""A list of names is one value to PostgreSQL, and so one statement."""
 
 
 def load_board(connection: Connection, key: BoardKey, version_now: str | None = None) -> Board:
@@ -63,14 +67,12 @@ def load_board(connection: Connection, key: BoardKey, version_now: str | None = 
     )
     if setting is None:
         return empty
-    here, counts = load_entries(connection, key), setting.key
-    programs = [
-        Pooled(record, row.runs, row.first) for row, record in here if row.kind == RANKED and row.setting == counts
-    ]
+    shown, counts = load_entries(connection, key), setting.key
+    here = [entry for entry in shown if entry.setting == counts]
     # By the age of the first run, as `pool_runs` has them.
-    programs.sort(key=lambda pooled: pooled.first)
-    unranked = [record for row, record in here if row.kind != RANKED and row.setting == counts]
-    others = [record for row, record in here if row.setting != counts]
+    programs = sorted((entry.pooled for entry in here if entry.kind == RANKED), key=attrgetter("first"))
+    unranked = [entry.pooled.record for entry in here if entry.kind != RANKED]
+    others = [entry.pooled.record for entry in shown if entry.setting != counts]
     return arrange(empty, programs, unranked, others, _first_teams(connection, key, programs))
 
 
@@ -187,5 +189,5 @@ def count_records(connection: Connection) -> tuple[int, int]:
 
 def _first_teams(connection: Connection, key: BoardKey, programs: Iterable[Pooled]) -> Mapping[str, str]:
     wanted = {name for p in programs for name in (p.program, p.record.normalised_source_sha256)}
-    found = connection.execute(_FIRST_TEAMS, {**key.columns, "names": sorted(wanted)})
-    return {row.name: row.team for row in found}
+    found = connection.execute(_FIRST_TEAMS[connection.dialect.name], {**key.columns, "names": sorted(wanted)})
+    return {name: team for name, team in found.all()}  # noqa: C416  rows are no pairs to `dict`'s type

@@ -8,11 +8,13 @@ stamp, which changes in the transaction that changes the entry; so it can be sta
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, Row, Select, or_, select
+from sqlalchemy import Connection, Engine, Select, or_, select
 
+from harness.board.pooling import Pooled
 from harness.service.entries import BoardKey, on_board
 from harness.service.schema import entries, unverified
 from harness.store.record import Record, VerdictRecord, decode_record
@@ -22,33 +24,38 @@ MAX_KIND = 40
 """Characters of a verdict that a team has written."""
 
 _ROWS = (
-    select(*(column for column in entries.columns if column is not entries.c.document))
+    select(entries.c.setting, entries.c.team, entries.c.kind, entries.c.stamp)
     .where(on_board(entries))
     .order_by(entries.c.record)
 )
 
-_Entry: TypeAlias = tuple[Row[Any], Record]
+_Name: TypeAlias = tuple[str, str, str, int]
+"""An entry of a board as it was written: its setting, team and kind, and the board's version then."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An entry of a board, decoded."""
+
+    setting: str
+    kind: str
+    pooled: Pooled
+
 
 _posted: WeakKeyDictionary[Engine, dict[str, Record]] = WeakKeyDictionary()
-_kept: WeakKeyDictionary[Engine, dict[tuple[Any, ...], Record]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Engine, dict[BoardKey, dict[_Name, Shown]]] = WeakKeyDictionary()
 
 
-def load_entries(connection: Connection, key: BoardKey) -> list[_Entry]:
-    """Return a board's entries, by the age of their records: the row without its document, and the record of it."""
-    rows = connection.execute(_ROWS, key.columns).all()
-    kept = _kept.setdefault(connection.engine, {})
-    named = [(row, kept.get(_name(row))) for row in rows]
-    found = _decode(connection, key, [row for row, record in named if record is None])
-    shown: list[_Entry] = []
-    for row, record in named:
-        if record is not None:
-            shown.append((row, record))
-        elif (fresh := found.get(_place(row))) is not None:  # else it has gone since
-            shown.append(fresh)
-    if len(kept) + len(found) > MOST:
-        kept.clear()
-    kept.update({_name(row): record for row, record in found.values()})
-    return shown
+def load_entries(connection: Connection, key: BoardKey) -> list[Shown]:
+    """Return a board's entries, by the age of their records."""
+    rows = [tuple(row) for row in connection.execute(_ROWS, key.columns)]
+    boards = _kept.setdefault(connection.engine, {})
+    kept = boards.get(key, {})
+    fresh = _decode(connection, key, [row for row in rows if row not in kept])
+    # One that is not as it was when `rows` were read is shown as it is by now; one that has gone since is not.
+    found = [(row, kept[row]) if row in kept else fresh.get(row[:3]) for row in rows]
+    boards[key] = dict(filter(None, found))
+    return list(boards[key].values())
 
 
 def load_posted(connection: Connection, query: Select[Any]) -> list[Record]:
@@ -72,19 +79,18 @@ def _sketch_posted(connection: Connection, kept: dict[str, Record], name: str) -
     return kept.setdefault(name, Record(**shown, **bare, **sources, verdict=VerdictRecord(record.kind[:MAX_KIND], "")))
 
 
-def _decode(connection: Connection, key: BoardKey, rows: list[Row[Any]]) -> dict[tuple[str, ...], _Entry]:
-    """Return entries by their places, as they are by now: in PostgreSQL they may have changed since `rows` was read."""
+def _decode(
+    connection: Connection, key: BoardKey, rows: list[_Name]
+) -> dict[tuple[str, str, str], tuple[_Name, Shown]]:
+    """Return entries with their names, by what names have in common from version to version."""
     if not rows:
         return {}
     # Few have changed, or the board was not read before.
-    named = or_(*(key.rows(entries, setting=row.setting, team=row.team, kind=row.kind) for row in rows))
+    named = or_(*(key.rows(entries, setting=setting, team=team, kind=kind) for setting, team, kind, _ in rows))
     wanted = select(entries).where(named if len(rows) <= FEW else key.rows(entries))
-    return {_place(row): (row, decode_record(row.document)) for row in connection.execute(wanted)}
-
-
-def _place(row: Row[Any]) -> tuple[str, ...]:
-    return (row.setting, row.team, row.kind)
-
-
-def _name(row: Row[Any]) -> tuple[Any, ...]:
-    return (row.problem, row.target, row.division, *_place(row), row.stamp)
+    found = {}
+    for row in connection.execute(wanted):
+        place = (row.setting, row.team, row.kind)
+        pooled = Pooled(decode_record(row.document), row.runs, row.first)
+        found[place] = (*place, row.stamp), Shown(row.setting, row.kind, pooled)
+    return found

@@ -147,7 +147,7 @@ def list_queue(
 
 def count_waiting(connection: Connection) -> dict[tuple[str, str], int]:
     """Return how many jobs there are, by stage and state; done ones apart."""
-    query = select(jobs.c.stage, jobs.c.state, func.count()).where(jobs.c.state != DONE)
+    query = select(jobs.c.stage, jobs.c.state, func.count()).where(jobs.c.state.in_((*HELD, QUEUED)))
     rows = connection.execute(query.group_by(jobs.c.stage, jobs.c.state))
     return {(stage, state): count for stage, state, count in rows}
 
