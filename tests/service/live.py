@@ -31,6 +31,7 @@ class Live:
         self.url = f"http://127.0.0.1:{self.port}"
         config = make_config(self.service)
         self.app = config.app
+        config.timeout_keep_alive = 600  # lest it ends just when a test asks again
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
         self._thread.start()

@@ -35,6 +35,7 @@ def _bodies():
     yield (b"[" * (MOST - 10),)
     yield (b'{"format": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",)
     yield (b'{"format": ' + b"1" * 300_000 + b"}",)
+    yield (good.replace('"format": 1', '"format": ' + "9" * 400).encode(),)
     yield (b'{"format": 1e' + b"9" * 300_000 + b"}",)
     yield (good.replace('"format": 1', '"format": 1, "format": 1').encode(),)
     yield (good.replace('"format": 1', '"format": true').encode().replace(b"true", b"NaN"),)
