@@ -26,10 +26,10 @@ def clean(text: str, *, lines: bool = False) -> str:
         text: anything, from anybody.
         lines: keep line ends and tabs; otherwise each run of them becomes one space.
     """
+    if text.isascii() and text.isprintable():
+        return text  # most are: there is nothing in them to take away
     text = _ESCAPES.sub("", text).replace("\r\n", "\n")
     text = text.replace("\r", "\n") if lines else re.sub(r"[\n\t\r]+", " ", text)
-    if text.isascii() and text.isprintable():
-        return text
     return "".join(
         c if c in "\n\t" or unicodedata.category(c) not in _HIDDEN_CATEGORIES else _REPLACEMENT for c in text
     )
