@@ -20,11 +20,11 @@ def attack(arena):
     line = {"line": 1, "function": "f", "text": ""}
     for many in (
         {"cases": [CASE] * 3000}, {"kernels": [{"shape_id": "", "name": ""}] * 5000},
-        {"warnings": [""] * 100_001},
-        {"stages": [{"name": "", "wall_s": 1}] * 5000}, {"machine": {f"{i}": 1 for i in range(25_000)}},
+        {"warnings": [""] * 40_001},
+        {"stages": [{"name": "", "wall_s": 1}] * 5000},
         {"verdict": {**record["verdict"], "traceback": [line] * 5000}},
     ):  # fmt: skip
         told = arena.post(f"{API}/records", team.token, {**record, **many})
         assert told.status_code == 413, list(many)
-    assert arena.dump()["unverified"] == [] or team.name not in str(arena.dump()["unverified"])
+    assert not [row for row in arena.dump()["unverified"] if team.name in row]
     return f"413 too-large: {want(told, 413, 'too-large')}"
