@@ -24,8 +24,11 @@ from tests.service.event import record_outcome
 from tests.service.server import Server
 
 SOURCES = 200
-STAGE_S = 0.05
+STAGE_S = 0.1
 """What a stage of a recorded outcome takes."""
+
+ALIVE_S = (0.1, 5.0)
+"""How long a server lives before it is killed: some die before their workers have begun, most while they work."""
 
 ATTEMPTS = 2
 """Of a submission that nothing interrupts: a build and a replay."""
@@ -46,7 +49,7 @@ def measure_kills(cluster: Cluster, kills: int) -> dict[str, object]:
         load = _Load(server, tokens)
         ready_s, chance = [], random.Random(2026)
         for _ in range(kills):
-            time.sleep(chance.uniform(0.1, 2.0))
+            time.sleep(chance.uniform(*ALIVE_S))
             server.kill()
             started_s = time.monotonic()
             server.start()
@@ -78,7 +81,7 @@ class _Load:
         while not self._stopping.is_set():
             if self._post(f"kill-{number:08}", number):
                 number += 1
-            time.sleep(0.05)
+            time.sleep(0.1)
 
     def _post(self, key: str, number: int) -> bool:
         headers = {"Authorization": f"Bearer {self._tokens[number % len(TEAMS)]}", "Idempotency-Key": key}

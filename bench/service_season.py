@@ -75,6 +75,7 @@ def describe(cluster: Cluster) -> dict[str, object]:
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M"),
         "cores": len(os.sched_getaffinity(0)),
+        "nice": os.getpriority(os.PRIO_PROCESS, 0),
         "load_before": [round(load, 1) for load in os.getloadavg()],
         "versions": {
             "python": platform.python_version(),
