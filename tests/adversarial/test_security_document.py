@@ -7,23 +7,30 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from tests.adversarial.catalogue import HEADINGS, load_catalogue
+from tests.service.test_attacks import NAMES as SERVICE
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "security.md").read_text()
 LOG = (ROOT / "tests" / "adversarial" / "attempts.md").read_text()
-PATTERN = re.compile(rf"`((?:{'|'.join(HEADINGS)})/[^`]+)`")
+PATTERN = re.compile(rf"`((?:{'|'.join(HEADINGS)}|service)/[^`]+)`")
 NAMED = re.compile(r"`((?:tests|bench)/[^`]+)`")
 
 
+def list_names() -> list[str]:
+    """Every attack, by folder and name; those on the service lie under tests/service/attacks."""
+    return [f"{attack.heading}/{attack.name}" for attack in load_catalogue()] + [f"service/{name}" for name in SERVICE]
+
+
 def test_every_attack_is_in_the_table() -> None:
-    names = [f"{attack.heading}/{attack.name}" for attack in load_catalogue()]
+    names = list_names()
     patterns = PATTERN.findall(DOCUMENT)
     assert not [name for name in names if not any(fnmatch(name, pattern) for pattern in patterns)]
     assert not [pattern for pattern in patterns if not any(fnmatch(name, pattern) for name in names)]
 
 
 def test_every_heading_has_its_rows() -> None:
-    assert list(re.findall(r"^\| \*\*(.+)\*\* \|", DOCUMENT, re.M)) == list(HEADINGS.values())
+    submitted = list(HEADINGS.values())
+    assert re.findall(r"^\| \*\*(.+)\*\* \|", DOCUMENT, re.M) == [*submitted[:-1], "The service", submitted[-1]]
 
 
 def test_every_row_says_what_defends() -> None:
@@ -42,5 +49,4 @@ def test_every_test_that_is_named_exists() -> None:
 
 
 def test_every_attack_that_the_log_names_exists() -> None:
-    names = {f"{attack.heading}/{attack.name}" for attack in load_catalogue()}
-    assert not set(PATTERN.findall(LOG)) - names
+    assert not set(PATTERN.findall(LOG)) - set(list_names())
