@@ -18,6 +18,7 @@ from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -146,7 +147,7 @@ async def read_body(request: Request) -> bytes:
     """Return a request's body.
 
     Raises:
-        RefusedError: it is too large, or takes too long to arrive.
+        RefusedError: it is too large, takes too long to arrive, or never does.
     """
     limits = service_of(request).settings.limits
     too_large = RefusedError(413, "too-large", f"the request is larger than {limits.body_bytes:,} bytes")
@@ -167,6 +168,8 @@ async def read_body(request: Request) -> bytes:
     except asyncio.TimeoutError:
         told = f"the request took longer than {limits.body_s:g} s to arrive: try again, over a better connection"
         raise RefusedError(408, "too-slow", told) from None
+    except ClientDisconnect:  # nobody hears it; the log need not call it a bug
+        raise RefusedError(400, "cut-short", "the request ended before all of it had come: try again") from None
 
 
 def answer_errors(app: FastAPI) -> None:
