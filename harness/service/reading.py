@@ -7,22 +7,20 @@ record is its team's code is taken away here (`conceal`) unless the caller may s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ARRAY, Connection, Row, String, any_, bindparam, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from harness.board.concealing import conceal
-from harness.board.pooling import Pooled
 from harness.board.ranking import Board, arrange
 from harness.board.standings import Standing, rank_overall
 from harness.service.entries import RANKED, BoardKey, on_board
 from harness.service.job import Job, read_job
 from harness.service.received import unpack_files
-from harness.service.remembered import load_entries, load_posted
+from harness.service.remembered import load_entries, load_first_teams, load_posted
 from harness.service.rules import Rules
-from harness.service.schema import boards, firsts, jobs, milestones, sources, unverified
+from harness.service.schema import boards, jobs, milestones, sources, unverified
 from harness.site.views import LATEST
 from harness.store.codec import decode
 from harness.store.record import Record, Setting, VerdictRecord, decode_record
@@ -36,13 +34,12 @@ _SKETCHED = (
 SKETCHED = tuple(records.c[name] for name in _SKETCHED)
 """The columns that `sketch` makes a record of."""
 
-_SETTING = select(boards.c.setting_document).where(on_board(boards))
-_FIRSTS = select(firsts.c.name, firsts.c.team).where(on_board(firsts))
-_FIRST_TEAMS = {
-    "sqlite": _FIRSTS.where(firsts.c.name.in_(bindparam("names", expanding=True))),
-    "postgresql": _FIRSTS.where(firsts.c.name == any_(bindparam("names", type_=ARRAY(String)))),
-}
-"""A list of names is one value to PostgreSQL, and so one statement."""
+_MILESTONES = (
+    select(milestones)
+    .where(on_board(milestones), milestones.c.setting == bindparam("counts"))
+    .order_by(milestones.c.record)
+)
+_SETTING = select(boards.c.setting_document, boards.c.version).where(on_board(boards))
 
 
 def load_board(connection: Connection, key: BoardKey, version_now: str | None = None) -> Board:
@@ -65,7 +62,7 @@ def load_board(connection: Connection, key: BoardKey, version_now: str | None = 
         version_now=version_now,
         noise_assumed=gpu.noise is None,
     )
-    if setting is None:
+    if row is None or setting is None:
         return empty
     shown, counts = load_entries(connection, key), setting.key
     here = [entry for entry in shown if entry.setting == counts]
@@ -73,7 +70,9 @@ def load_board(connection: Connection, key: BoardKey, version_now: str | None = 
     programs = sorted((entry.pooled for entry in here if entry.kind == RANKED), key=attrgetter("first"))
     unranked = [entry.pooled.record for entry in here if entry.kind != RANKED]
     others = [entry.pooled.record for entry in shown if entry.setting != counts]
-    return arrange(empty, programs, unranked, others, _first_teams(connection, key, programs))
+    names = {name for p in programs for name in (p.program, p.record.normalised_source_sha256)}
+    first_teams = load_first_teams(connection, key, row.version, names)
+    return arrange(empty, programs, unranked, others, first_teams)
 
 
 def list_boards(connection: Connection) -> list[BoardKey]:
@@ -127,10 +126,10 @@ def list_records(
 
 def list_leaders(connection: Connection, key: BoardKey, setting: Setting) -> list[Record]:
     """Return sketches of the records that led a board, the oldest first: its record over time."""
-    query = select(milestones).where(key.rows(milestones, setting=setting.key)).order_by(milestones.c.record)
+    rows = connection.execute(_MILESTONES, {**key.columns, "counts": setting.key})
     return [
         sketch(row, id=row.record, state="finished", verdict="PASSED", standing="ranked", season=setting.season)
-        for row in connection.execute(query)
+        for row in rows
     ]
 
 
@@ -185,9 +184,3 @@ def count_records(connection: Connection) -> tuple[int, int]:
     done = select(func.count(), func.count(jobs.c.team.distinct())).where(jobs.c.state == "done")
     count, teams = connection.execute(done).one()
     return int(count), int(teams)
-
-
-def _first_teams(connection: Connection, key: BoardKey, programs: Iterable[Pooled]) -> Mapping[str, str]:
-    wanted = {name for p in programs for name in (p.program, p.record.normalised_source_sha256)}
-    found = connection.execute(_FIRST_TEAMS[connection.dialect.name], {**key.columns, "names": sorted(wanted)})
-    return {name: team for name, team in found.all()}  # noqa: C416  rows are no pairs to `dict`'s type

@@ -8,18 +8,20 @@ stamp, which changes in the transaction that changes the entry; so it can be sta
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, Select, or_, select
+from sqlalchemy import ARRAY, Connection, Engine, Select, String, any_, bindparam, select
 
 from harness.board.pooling import Pooled
 from harness.service.entries import BoardKey, on_board
-from harness.service.schema import entries, unverified
+from harness.service.schema import entries, firsts, unverified
 from harness.store.record import Record, VerdictRecord, decode_record
 
-MOST, FEW = 20_000, 20
+MOST, FEW = 20_000, 4
 MAX_KIND = 40
 """Characters of a verdict that a team has written."""
 
@@ -28,6 +30,16 @@ _ROWS = (
     .where(on_board(entries))
     .order_by(entries.c.record)
 )
+
+_PLACE = ("setting", "team", "kind")
+_ENTRIES = select(entries).where(on_board(entries))
+_ENTRY = _ENTRIES.where(*(entries.c[name] == bindparam(name) for name in _PLACE))
+_FIRSTS = select(firsts.c.name, firsts.c.team).where(on_board(firsts))
+_FIRST_TEAMS = {
+    "sqlite": _FIRSTS.where(firsts.c.name.in_(bindparam("names", expanding=True))),
+    "postgresql": _FIRSTS.where(firsts.c.name == any_(bindparam("names", type_=ARRAY(String)))),
+}
+"""A list of names is one value to PostgreSQL, and so one statement."""
 
 _Name: TypeAlias = tuple[str, str, str, int]
 """An entry of a board as it was written: its setting, team and kind, and the board's version then."""
@@ -43,6 +55,7 @@ class Shown:
 
 
 _posted: WeakKeyDictionary[Engine, dict[str, Record]] = WeakKeyDictionary()
+_first: WeakKeyDictionary[Engine, dict[BoardKey, tuple[int, dict[str, str]]]] = WeakKeyDictionary()
 _kept: WeakKeyDictionary[Engine, dict[BoardKey, dict[_Name, Shown]]] = WeakKeyDictionary()
 
 
@@ -56,6 +69,24 @@ def load_entries(connection: Connection, key: BoardKey) -> list[Shown]:
     found = [(row, kept[row]) if row in kept else fresh.get(row[:3]) for row in rows]
     boards[key] = dict(filter(None, found))
     return list(boards[key].values())
+
+
+def load_first_teams(connection: Connection, key: BoardKey, version: int, names: set[str]) -> Mapping[str, str]:
+    """Return which team had each program, or source, first, by the hash of either.
+
+    Args:
+        connection: to read from.
+        key: the board.
+        version: of the board, by now: whatever changes these changes it.
+        names: the hashes, the same ones for every version.
+    """
+    boards = _first.setdefault(connection.engine, {})
+    kept = boards.get(key)
+    if kept is None or kept[0] != version:
+        asked = {**key.columns, "names": sorted(names)}
+        rows = connection.execute(_FIRST_TEAMS[connection.dialect.name], asked)
+        kept = boards[key] = (version, {row.name: row.team for row in rows})
+    return kept[1]
 
 
 def load_posted(connection: Connection, query: Select[Any]) -> list[Record]:
@@ -83,14 +114,13 @@ def _decode(
     connection: Connection, key: BoardKey, rows: list[_Name]
 ) -> dict[tuple[str, str, str], tuple[_Name, Shown]]:
     """Return entries with their names, by what names have in common from version to version."""
-    if not rows:
-        return {}
-    # Few have changed, or the board was not read before.
-    named = or_(*(key.rows(entries, setting=setting, team=team, kind=kind) for setting, team, kind, _ in rows))
-    wanted = select(entries).where(named if len(rows) <= FEW else key.rows(entries))
-    found = {}
-    for row in connection.execute(wanted):
+    if len(rows) <= FEW:
+        found = [connection.execute(_ENTRY, {**key.columns, **dict(zip(_PLACE, row, strict=False))}) for row in rows]
+    else:
+        found = [connection.execute(_ENTRIES, key.columns)]
+    shown = {}
+    for row in itertools.chain.from_iterable(found):
         place = (row.setting, row.team, row.kind)
         pooled = Pooled(decode_record(row.document), row.runs, row.first)
-        found[place] = (*place, row.stamp), Shown(row.setting, row.kind, pooled)
-    return found
+        shown[place] = (*place, row.stamp), Shown(row.setting, row.kind, pooled)
+    return shown
