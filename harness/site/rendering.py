@@ -25,6 +25,7 @@ from harness.board import reading, text
 from harness.board.concealing import conceal, hides_something
 from harness.site.links import Links, board_page, team_page
 from harness.site.problem import ProblemView
+from harness.site.rows import Rows
 from harness.site.shortening import shorten
 from harness.site.views import ActsView, BoardView, QueueView, RecordView, SeasonFacts, SeasonView, SourceFile, TeamView
 from harness.text import clean
@@ -191,6 +192,7 @@ def _environment(characters: int) -> Environment:
         common_axes=text.common_axes,
         board_page=board_page,
         team_page=team_page,
+        drawn_row=Rows().draw,
     )
     return environment
 
