@@ -42,6 +42,7 @@ def run(team, spans_us, minute, program=None):
     )
 
 
+@settings(deadline=None)
 @given(SCORES, NOISE)
 def test_a_group_is_what_lies_within_the_noise_of_its_leader(scores_us, noise):
     places = tie_groups(scores_us, noise)
@@ -54,6 +55,7 @@ def test_a_group_is_what_lies_within_the_noise_of_its_leader(scores_us, noise):
         assert after == len(scores_us) or scores_us[after] > leader_us * (1 + noise)
 
 
+@settings(deadline=None)
 @given(SCORES, NOISE, st.randoms(use_true_random=False))
 def test_one_program_has_one_place_under_every_name(scores_us, noise, chance):
     programs = [chance.choice("abcde") for _ in scores_us]
@@ -66,6 +68,7 @@ def test_one_program_has_one_place_under_every_name(scores_us, noise, chance):
     assert all(place == 1 + sum(other < place for other in places) for place in places)
 
 
+@settings(deadline=None)
 @given(SCORES, NOISE, st.floats(1.0, 3.0))
 def test_scatter_of_its_own_samples_moves_nobody(scores_us, noise, factor):
     calm = [passed(f"team{i}", score, i) for i, score in enumerate(scores_us)]
@@ -84,7 +87,7 @@ def test_scatter_of_its_own_samples_moves_nobody(scores_us, noise, factor):
     assert before == after
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(SPANS, st.floats(1.02, 3.0), st.randoms(use_true_random=False))
 def test_a_kernel_that_is_noisy_on_purpose_ties_with_nobody_above_it(spans_us, slower, chance):
     """Its median is beyond the target's noise; that some of its calls are faster than the leader's is no help."""
@@ -100,7 +103,7 @@ def test_a_kernel_that_is_noisy_on_purpose_ties_with_nobody_above_it(spans_us, s
     ]
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(SPANS, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_runs_of_one_program_are_pooled_in_any_order(runs, chance):
     records = [run("acme", spans, minute, "one") for minute, spans in enumerate(runs)]
