@@ -153,10 +153,17 @@ def _condense_case(case: CaseRecord) -> CaseRecord:
     return replace(case, errors=(), seeds=(), seconds=None, message="", timing=timing)
 
 
-def _pool(connection: Connection, board: BoardKey, **named: str) -> Pooled | None:
-    runs = board.rows(records, **named, standing="ranked")
-    found = [decode_record(document) for document in connection.scalars(select(records.c.document).where(runs))]
-    return pool_runs(found)[0] if found else None
+def _pool(connection: Connection, board: BoardKey, *, setting: str, team: str, program: str) -> Pooled | None:
+    """Pool the ranked runs of a program; they are found by its name, for a team has few of those and many records."""
+    same = (records.c.team == team, records.c.program == program)
+    place = (records.c.problem, records.c.target, records.c.division, records.c.setting, records.c.standing)
+    wanted = (*board.columns.values(), setting, "ranked")
+    rows = connection.execute(select(records.c.id, *place).where(*same)).all()
+    runs = [row.id for row in rows if tuple(row)[1:] == wanted]
+    if not runs:
+        return None
+    documents = connection.scalars(select(records.c.document).where(records.c.id.in_(runs)))
+    return pool_runs(decode_record(document) for document in documents)[0]
 
 
 def let_count(connection: Connection, board: BoardKey, record: Record) -> None:
