@@ -42,15 +42,19 @@ MAX_PAGE_BYTES = 100_000
 
 
 class Room(NamedTuple):
-    """How much of other people's texts a page takes: characters of one value, items of a list, characters of code."""
+    """How much of what may be long a page takes: characters of one value, items of a list, characters of code.
+
+    And of a board: how many records without a place, in each of its lists.
+    """
 
     characters: int
     items: int
     source_characters: int
+    apart: int
 
 
-MOST = Room(4000, 100, 20_000)
-LESS = Room(160, 25, 10_000)
+MOST = Room(4000, 100, 20_000, 50)
+LESS = Room(160, 25, 10_000, 10)
 
 View: TypeAlias = "SeasonView | BoardView | RecordView | TeamView | ProblemView | QueueView | ActsView"
 
@@ -96,6 +100,8 @@ def _render_view(view: View, site: Site, room: Room) -> str:
         view, values = _prepare_record(view, site.season, room)
     elif isinstance(view, ProblemView):
         values = _read_problem(view, site.links)
+    elif isinstance(view, BoardView):
+        values = {"most_apart": room.apart}
     return _render(_TEMPLATE_OF[type(view)], site, room, view=view, **values)
 
 
