@@ -40,7 +40,8 @@ def attack(arena):
 
 def _ask(arena, team, text, raw):
     for route in arena.routes:
-        if route.method == "GET" and "{" in route.path:
+        few = route.path.startswith(API) or TEXTS.index(text) % 3 == 0  # pages look up what the API does
+        if route.method == "GET" and "{" in route.path and few:
             for address in route.addresses(dict.fromkeys(LEGAL, (raw,))):
                 yield arena.get(address)
     for name in ("problem", "team", "target", "division"):
