@@ -17,7 +17,7 @@ STEADY_US, WILD_US = 10.0, 30.0  # every second call of a wild runner does other
 
 
 class Runner:
-    """Each one started takes the next behaviour: shape to "fault" or "wild", steady where nothing is said."""
+    """Each one started takes the next behaviour: shape to "fault", "overdue" or "wild", else steady."""
 
     behaviours: list[dict[str, str]]
     level, why_lower, shared, started = "none", (), (0, 0), {"clock": True}
@@ -35,6 +35,8 @@ class Runner:
     def check_steps(self, *_: Any) -> None:
         if self._how == "fault":
             raise GpuError("internal", "the runner ended")
+        if self._how == "overdue":
+            raise GpuError("timeout", "the call did not end within 9 s")
 
     def call(self, *_: Any) -> float:
         self._spans.append(WILD_US if self._how == "wild" and len(self._spans) % 4 == 0 else STEADY_US)
@@ -129,3 +131,17 @@ def test_a_fault_of_ours_that_stays_is_told(replay: Any) -> None:
         ("not_run", "after_failure"),
     ]
     assert (reports[0].samples, runners) == (None, 2)
+
+
+def test_a_call_that_was_late_on_a_busy_machine_is_nobodys_fault(replay: Any) -> None:
+    reports, runners = replay({"a": "overdue"}, {})
+    assert ([report.status for report in reports], runners) == (["passed", "passed"], 2)
+
+
+def test_a_call_that_never_ends_is_the_submissions(replay: Any) -> None:
+    reports, runners = replay({"a": "overdue"}, {"a": "overdue"})
+    assert [(report.status, report.reason) for report in reports] == [
+        ("fault", "timeout"),
+        ("not_run", "after_failure"),
+    ]
+    assert runners == 2

@@ -24,7 +24,7 @@ ALLOWED_ON_CPU = frozenset({"torch", "numpy", "triton", "safetensors"})
 """The same for a node that has no GPU and checks on its CPUs."""
 
 ROOT, CPU_ROOT = "replay.node.__main__", "replay.node.cpu_node"
-_STARTED_BY_NAME = ("sandbox.launcher",)  # nobody imports it: it is the first process of a sandbox
+_STARTED_BY_NAME = ("sandbox.fork_server", "sandbox.launcher")  # nobody imports them: they run by themselves
 _MAIN = """import sys
 if sys.version_info < (3, 10):
     sys.exit("Python 3.10 or newer is needed")

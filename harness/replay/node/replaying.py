@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tri
 
 SLOTS = 3
 STARTS = 2  # a fresh runner is tried once more, for our faults and for clocks that disagree
+# A call that is not back in time may have been an endless one, or wait for a busy machine: the second try decides.
+_TRIED_AGAIN = frozenset({"internal", "machine", "timeout"})
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -114,7 +116,7 @@ def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
             report = _try_case(session, case)
         except GpuError as fault:
             report = CaseReport(case.id, "fault", fault.reason, fault.message, fault.kernel)
-            if fault.reason not in ("internal", "machine") or last:
+            if fault.reason not in _TRIED_AGAIN or last:
                 break
         except _UnstableClocksError as unstable:
             report = unstable.report
@@ -160,7 +162,7 @@ class _Calls:
         session, case = self._session, self._case
         if session.prepared != case.shape_id:
             session.prepared = ""
-            session.info = session.runner.prepare(case.shape_id, SLOTS, case.timeout_s)
+            session.info = session.runner.prepare(case.shape_id, SLOTS)
             request = self._request()
             session.judge.send(session.judge.draw(request), self._layout, session.exchange)
             session.runner.check_steps(self._layout.inputs, case.timeout_s)

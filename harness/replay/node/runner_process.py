@@ -23,6 +23,7 @@ from harness.sandbox import Level, find_missing
 from harness.strict_json import parse_object
 
 START_TIMEOUT_S = 120.0
+PREPARE_TIMEOUT_S = 60.0  # no submitted code runs meanwhile: what takes long is the machine
 _LINE_BYTES = 4 << 20
 _REASON_CHARACTERS = 40
 _WHY_CHARACTERS = 160
@@ -128,9 +129,9 @@ class RunnerProcess:
     def _give_up(self, level: Level, why: str) -> None:
         self.why_lower.append(f"not {level}: {(why.strip().splitlines() or [''])[-1]}"[:_WHY_CHARACTERS])
 
-    def prepare(self, shape_id: str, slots: int, timeout_s: float) -> dict[str, Any]:
+    def prepare(self, shape_id: str, slots: int) -> dict[str, Any]:
         """Have a shape's call captured."""
-        return self._ask({"do": "prepare", "shape_id": shape_id, "slots": slots}, timeout_s)
+        return self._ask({"do": "prepare", "shape_id": shape_id, "slots": slots}, PREPARE_TIMEOUT_S, ours=True)
 
     def check_steps(self, inputs: list[Part | None], timeout_s: float) -> None:
         """Have one call run step by step."""
@@ -161,10 +162,10 @@ class RunnerProcess:
         """End it."""
         self._confined.close()
 
-    def _ask(self, message: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    def _ask(self, message: dict[str, Any], timeout_s: float, *, ours: bool = False) -> dict[str, Any]:
         with contextlib.suppress(OSError):  # where it has ended it said why: the reply is read below
             self._send(message)
-        return self._reply(message["do"], timeout_s)
+        return self._reply(message["do"], timeout_s, ours=ours)
 
     def _send(self, message: dict[str, Any]) -> None:
         os.write(self._confined.requests, json.dumps(message).encode() + b"\n")
@@ -203,7 +204,7 @@ class RunnerProcess:
 
 def _overdue(doing: str, timeout_s: float, *, ours: bool) -> GpuError:
     if ours:
-        return GpuError("machine", f"the runner did not start within {timeout_s:g} s")
+        return GpuError("machine", f"the runner did not {doing} within {timeout_s:g} s")
     return GpuError("timeout", f"the call did not end within {timeout_s:g} s ({doing}): an endless loop in a kernel?")
 
 
