@@ -201,8 +201,9 @@ def run(event):
     event.act(act="season", changes={"closes": datetime.fromtimestamp(closes_s, timezone.utc).isoformat()})
     event.crowd.submit_all(parts[5], threads=len(event.teams))
     event.wait_until_done()
-    last = event.get("boards/scale/b200/closed")["ranked"][2]
-    event.act(act="rerun", submission=last["record"], reason="the GPU was hot")
+    first, _, third = event.get("boards/scale/b200/closed")["ranked"][:3]
+    event.act(act="disqualify", record=first["record"], reason="read after the end: it knows the benchmark's shapes")
+    event.act(act="rerun", submission=third["record"], reason="the GPU was hot")
     event.wait_until_done()
     return closes_s
 
