@@ -9,9 +9,9 @@ It knows nothing of submissions, plans or verdicts, and never runs untrusted cod
         end = job.wait()
     plan = read_result(folder, "plan.json", max_bytes)
 
-A parent calls `start` or `run`; `spawn` tells the launcher what to do; `launcher` and `kernel` run in the new
-process and give up its rights; `strict` (bubblewrap) and `seccomp` say which; `job` watches it with `meter` and
-`output`; `probe` says what a machine lacks.
+A parent calls `start` or `run`; `spawn` tells the launcher what to do; `starting` has it forked from a small process
+that runs `fork_server`; `launcher` and `kernel` run in the fork and give up its rights; `strict` (bubblewrap) and
+`seccomp` say which; `job` watches it with `meter` and `output`; `probe` says what a machine lacks.
 """
 
 from harness.sandbox.contract import HOST_DISK, Exit, Level, LevelReport, Limits, Mount, visible, visible_scratch

@@ -87,7 +87,7 @@ class Job:
         self._spawned = spawned
         self._scratch = scratch
         self._limits = limits
-        self._meter = Meter(spawned.process.pid, MEMORY_FOLDERS if spawned.level is Level.STRICT else ())
+        self._meter = Meter(spawned.pid, MEMORY_FOLDERS if spawned.level is Level.STRICT else ())
         self._started_s = time.monotonic()
         self._peak_bytes = 0
         self._cpu_s = 0.0
@@ -136,15 +136,13 @@ class Job:
             self._reap()
 
     def _follow(self) -> None:
-        process = self._spawned.process
-        assert process.stdout is not None
-        assert process.stderr is not None
-        end = os.fdopen(os.pidfd_open(process.pid), "rb", buffering=0)
-        with selectors.DefaultSelector() as selector, process.stdout, process.stderr, end:
+        stdout, stderr = (os.fdopen(end, "rb", buffering=0) for end in (self._spawned.stdout, self._spawned.stderr))
+        end = os.fdopen(os.pidfd_open(self._spawned.pid), "rb", buffering=0)
+        with selectors.DefaultSelector() as selector, stdout, stderr, end:
             selector.register(end, selectors.EVENT_READ)
-            for pipe in (process.stdout, process.stderr):
+            for pipe in (stdout, stderr):
                 os.set_blocking(pipe.fileno(), False)
-                selector.register(pipe, selectors.EVENT_READ, pipe is process.stdout)
+                selector.register(pipe, selectors.EVENT_READ, pipe is stdout)
             next_check_s = 0.0
             while not self._read(selector, end.fileno()):
                 began_s = time.monotonic()
@@ -208,15 +206,13 @@ class Job:
         return HOST_DISK if free_bytes(self._scratch) < _NO_DISK_BYTES else None
 
     def _reap(self) -> None:
-        process = self._spawned.process
         cpu_s = self._meter.sample().cpu_s
-        _, status, used = os.wait4(process.pid, 0)
+        _, status, used = os.wait4(self._spawned.pid, 0)
         with self._lock:
             self._ended = True
         self._spawned.kill()
-        process.returncode = os.waitstatus_to_exitcode(status)
         remove_tree(self._scratch / PRIVATE_HOME)
-        code, signal = _split(process.returncode)
+        code, signal = _split(os.waitstatus_to_exitcode(status))
         self._exit = Exit(
             code=code,
             signal=signal,

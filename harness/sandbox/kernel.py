@@ -1,7 +1,7 @@
-"""Linux calls that Python's library lacks, for the launcher: mount namespaces, prctl, seccomp, Landlock.
+"""Linux calls that Python's library lacks, for the launcher: forks, mount namespaces, prctl, seccomp, Landlock.
 
 It runs in the launcher, before untrusted code does, and is imported by name without the package around it
-(see `launcher`), so it imports the standard library only. Landlock's numbers: include/uapi/linux/landlock.h.
+(see `fork_server`), so it imports the standard library only. Landlock's numbers: include/uapi/linux/landlock.h.
 """
 
 # Imported by the launcher, for which pathlib costs too much.
@@ -12,16 +12,18 @@ from __future__ import annotations
 import ctypes
 import os
 
-TYPE_CHECKING = False  # see `launcher`
+TYPE_CHECKING = False  # see `fork_server`
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
-_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
+_CLONE_NEWNS, _CLONE_NEWUSER, _CLONE_PARENT = 0x00020000, 0x10000000, 0x00008000
+_CLONE = 56 if os.uname().machine == "x86_64" else 220
 _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442  # the same numbers on every architecture
 _OPEN_TREE_CLONE, _AT_EMPTY_PATH, _MOVE_FROM_DESCRIPTOR, _AT_FDCWD = 1, 0x1000, 4, -100
 _MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID, _MOUNT_ATTR_IDMAP = 0x1, 0x2, 0x00100000
 
+_PR_SET_PDEATHSIG, _SIGKILL, _SIGCHLD = 1, 9, 17
 _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 36, 38, 22, 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # the same numbers on every architecture
 _ABI_QUERY, _RULE_PATH_BENEATH = 1, 1
@@ -37,6 +39,9 @@ SIGNAL_SCOPE_ABI = 6
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+_holding = ctypes.PyDLL(None, use_errno=True)  # calls with Python's lock held
+_holding.syscall.restype = ctypes.c_long
+_holding.syscall.argtypes = [ctypes.c_long] * 6
 
 
 class _Ruleset(ctypes.Structure):
@@ -65,6 +70,20 @@ def _check(result: int, what: str) -> int:
 
 def _prctl(option: int, value: object, what: str, more: object = 0) -> None:
     _check(_libc.prctl(option, value, more, 0, 0), what)
+
+
+def fork_sibling() -> int:
+    """Fork; the child's parent is this process's parent. Only for a process without other threads.
+
+    Returns:
+        The child's process id, 0 in the child.
+    """
+    return _check(_holding.syscall(_CLONE, _CLONE_PARENT | _SIGCHLD, 0, 0, 0, 0), "fork")
+
+
+def die_with_parent() -> None:
+    """Have this process killed when the thread that started it ends."""
+    _prctl(_PR_SET_PDEATHSIG, _SIGKILL, "parent death signal")
 
 
 def unshare_mounts() -> None:

@@ -1,16 +1,14 @@
-"""The first process of every sandbox: gives up what it can, then becomes bubblewrap or watches the command.
+"""What every sandbox is at first, a fork of `fork_server`: gives up what it can, then becomes bubblewrap or watches.
 
-Imported by a bare `python -I -S` as a module of its own, so that it is compiled once, with four descriptors as
-arguments: REQUEST, FILTER (-1: none), READY, LIFELINE. It trusts the request, which the parent wrote, and runs
-before any untrusted code. It owns the order of things: expose what
-another uid could not reach, drop to that uid, limits, then bubblewrap (strict) or Landlock and seccomp
+It trusts the request, which the parent wrote, and runs before any untrusted code. It owns the order of things:
+expose what another uid could not reach, drop to that uid, limits, then bubblewrap (strict) or Landlock and seccomp
 (restricted) or nothing more (none).
 
 Below strict there is no process namespace that dies as one, so it stays as the subreaper of all descendants
 and kills them when the command ends or the parent closes its end of the lifeline, by dying too.
 
-READY is closed by the exec, empty; or else holds the reason why there was none. Imports are few, and `kernel`
-is imported only where it is needed, because every launch pays for them.
+READY is closed by the exec, empty; or else holds the reason why there was none. Imports are few, because the first
+launch pays for them.
 """
 
 # Pathlib would cost more than the rest of a launch.
@@ -18,15 +16,15 @@ is imported only where it is needed, because every launch pays for them.
 
 from __future__ import annotations
 
-import marshal
 import os
 import resource
 import select
-import sys
 
-TYPE_CHECKING = False  # as type checkers know it, without the import that would double the cost of a launch
+TYPE_CHECKING = False  # as type checkers know it, without the import that would double the cost
 if TYPE_CHECKING:
     from typing import Any
+
+kernel: Any = __import__("kernel")  # the sibling by name, without the package and its imports
 
 _KILLED = 9
 _REAP_INTERVAL_MS = 200
@@ -35,21 +33,8 @@ _FAILED = 125
 _UID_RANGES = ((0x6000_0000, 1 << 22), (40_000, 20_000))
 
 
-def main() -> None:
-    """Carry out the request; never return."""
-    request_fd, filter_fd, ready, lifeline = map(int, sys.argv[1:5])
-    os.set_inheritable(ready, False)
-    os.set_inheritable(lifeline, False)
-    try:
-        with open(request_fd, "rb") as file:
-            request = marshal.loads(file.read())  # noqa: S302  (our parent wrote it)
-        _launch(request, filter_fd, ready, lifeline)
-    except BaseException as error:  # there is nobody above to tell but the parent
-        os.write(ready, f"{error}"[:2000].encode(errors="replace"))
-    os._exit(_FAILED)
-
-
-def _launch(request: dict[str, Any], filter_fd: int, ready: int, lifeline: int) -> None:
+def launch(request: dict[str, Any], ready: int, lifeline: int) -> None:
+    """Carry out the request; return only by an exception."""
     uid = None
     if request["drop"] and os.geteuid() == 0:
         uid = _free_uid()
@@ -58,13 +43,16 @@ def _launch(request: dict[str, Any], filter_fd: int, ready: int, lifeline: int) 
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")  # when the machine runs out of memory, this is what should go
     os.chdir(request["scratch"] if request["level"] != "strict" else "/")
+    if not os.read(lifeline, 1):  # the parent knows of us, or is gone
+        os._exit(_FAILED)
     if request["level"] == "strict":
         _drop_to(uid)
         _limit(request["limits"])
+        kernel.die_with_parent()  # bubblewrap says so too, a little later; a change of uid forgets it
         if os.getppid() != request["parent"]:
             os._exit(_FAILED)
         os.execve(request["argv"][0], request["argv"], {})  # noqa: S606
-    _supervise(request, uid, filter_fd, ready, lifeline)
+    _supervise(request, uid, ready, lifeline)
 
 
 def _free_uid() -> int:
@@ -110,7 +98,6 @@ def _expose(paths: list[str], scratch: str, uid: int) -> None:
     unreadable = {path for path in paths if _is_unreadable(path)}
     if not hidden and not unreadable:
         return
-    kernel = _import_kernel()
     try:
         kernel.unshare_mounts()
     except OSError:
@@ -152,13 +139,12 @@ def _make_mount_point(path: str, is_folder: bool) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
 
 
-def _supervise(request: dict[str, Any], uid: int | None, filter_fd: int, ready: int, lifeline: int) -> None:
-    kernel = _import_kernel()
+def _supervise(request: dict[str, Any], uid: int | None, ready: int, lifeline: int) -> None:
     kernel.adopt_orphans()
     command = os.fork()
     if command == 0:
         try:
-            _become(request, uid, filter_fd)
+            _become(request, uid)
         except BaseException as error:
             os.write(ready, f"{error}"[:2000].encode(errors="replace"))
         os._exit(_FAILED)
@@ -172,15 +158,15 @@ def _supervise(request: dict[str, Any], uid: int | None, filter_fd: int, ready: 
     os._exit(code if code >= 0 else 128 - code)
 
 
-def _become(request: dict[str, Any], uid: int | None, filter_fd: int) -> None:
+def _become(request: dict[str, Any], uid: int | None) -> None:
     os.setsid()
-    kernel = _import_kernel()
     _drop_to(uid)
+    kernel.die_with_parent()  # the watcher, should something kill it; a change of uid would forget this
     in_use = 0 if uid is not None else _tasks_of(os.geteuid())
     _limit([*request["limits"], (resource.RLIMIT_NPROC, in_use + request["processes"])])
     kernel.forgo_privileges()
     if request["level"] == "restricted":
-        with open(filter_fd, "rb") as file:
+        with open(request["filter"], "rb") as file:
             program = file.read()
         kernel.restrict_files(
             [*request["system"], *request["paths"], f"/proc/{os.getpid()}"],
@@ -244,8 +230,3 @@ def _descendants(pid: int) -> list[int]:
     except OSError:
         pass  # it has ended
     return found
-
-
-def _import_kernel() -> Any:
-    """Import the sibling module without the package, whose imports would triple the cost of a launch."""
-    return __import__("kernel")

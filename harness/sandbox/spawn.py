@@ -1,4 +1,4 @@
-"""Starts a sandboxed process: what the launcher is told, and the thread that starts it.
+"""Starts a sandboxed process: what the launcher is told, and how its start is awaited.
 
 The parent's environment and descriptors never reach the process: its environment is `environment` on top of
 a fixed few, its descriptors are the three standard ones.
@@ -10,12 +10,9 @@ import contextlib
 import marshal
 import os
 import resource
+import select
 import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +23,9 @@ from harness.sandbox import kernel
 from harness.sandbox.contract import Handed, Level, Limits, Mount
 from harness.sandbox.meter import children_of
 from harness.sandbox.seccomp import build_filter
+from harness.sandbox.starting import start_launcher
 from harness.sandbox.strict import strict_command
 
-_LAUNCHER = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import launcher; launcher.main()"
 _SYSTEM_PATHS = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"),
     *("/dev/urandom", "/dev/random", "/dev/zero", "/dev/null", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
@@ -38,25 +35,16 @@ PRIVATE_HOME = ".home"
 _MOST_FILES = 4096
 _LAUNCH_S = 20.0
 
-# bubblewrap's --die-with-parent means the thread that started it: start from one that lives as long as we do.
-_starter = ThreadPoolExecutor(1, "sandbox-starter")
-
-
-def _renew_starter() -> None:
-    global _starter
-    _starter = ThreadPoolExecutor(1, "sandbox-starter")
-
-
-os.register_at_fork(after_in_child=_renew_starter)  # a forked child has no threads but its first
-
 
 @dataclass
 class Spawned:
-    """A started launcher and what is needed to follow and to end it."""
+    """A started launcher, a child of ours to wait for, and what is needed to follow and to end it."""
 
-    process: subprocess.Popen[bytes]
+    pid: int
     level: Level
     lifeline: int
+    stdout: int
+    stderr: int
 
     def kill(self) -> None:
         """Kill the whole tree. Only the first call does something."""
@@ -70,19 +58,18 @@ class Spawned:
     def _kill_namespace(self) -> None:
         """Kill the namespace's first process: the kernel ends all others before bubblewrap sees it gone."""
         killed = False
-        for pid in children_of(self.process.pid):
+        for pid in children_of(self.pid):
             try:
                 descriptor = os.pidfd_open(pid)
             except OSError:
                 continue
-            if pid in children_of(self.process.pid):
+            if pid in children_of(self.pid):
                 signal.pidfd_send_signal(descriptor, signal.SIGKILL)
                 killed = True
             os.close(descriptor)
         if not killed:
-            # Not Popen.kill: it would reap one that has just ended, behind the back of whoever waits for its usage.
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self.process.pid, signal.SIGKILL)
+                os.kill(self.pid, signal.SIGKILL)
 
 
 def spawn(
@@ -122,61 +109,55 @@ def spawn(
             "processes": limits.processes,
             "argv": list(command),
             "environment": variables,
+            "filter": filter_fd,
+            "kept": [descriptor for descriptor in (filter_fd, *handed.descriptors) if descriptor >= 0],
         }
         if level is Level.STRICT:
             request["argv"] = strict_command(command, mounts, scratch, limits, variables, filter_fd, handed.devices)
         source = _file(stdin, stack) if isinstance(stdin, bytes) else stdin
-        return _launch(request, level, filter_fd, source, handed.descriptors, stack)
+        return _launch(request, level, source)
 
 
-def _launch(
-    request: Mapping[str, object],
-    level: Level,
-    filter_fd: int,
-    stdin: int,
-    handed: tuple[int, ...],
-    stack: ExitStack,
-) -> Spawned:
-    request_fd = _file(marshal.dumps(dict(request)), stack)
-    ready, ready_end = os.pipe()
-    lifeline_end, lifeline = os.pipe()
-    stack.callback(os.close, ready)
-    descriptors = [request_fd, filter_fd, ready_end, lifeline_end]
-    try:
-        process = _starter.submit(
-            subprocess.Popen,
-            [sys.executable, "-I", "-S", "-c", _LAUNCHER, *map(str, descriptors)],
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={},
-            cwd="/",
-            pass_fds=[descriptor for descriptor in (*descriptors, *handed) if descriptor >= 0],
-        ).result()
-    except OSError as error:
-        os.close(lifeline)
-        raise SandboxError(f"cannot start a sandboxed process: {error}") from error
-    finally:
-        os.close(ready_end)
-        os.close(lifeline_end)
-    spawned = Spawned(process, level, lifeline)
-    complaint = _read_complaint(ready, spawned)
-    if complaint:
-        spawned.kill()
-        process.communicate()
-        raise SandboxError(f"cannot start a sandboxed process: {complaint}")
+def _launch(request: Mapping[str, Any], level: Level, stdin: int) -> Spawned:
+    with ExitStack() as ours:
+        with ExitStack() as theirs:
+            ready, ready_end = _pipe(ours, theirs)
+            lifeline_end, lifeline = _pipe(theirs, ours)
+            output, output_end = _pipe(ours, theirs)
+            errors, errors_end = _pipe(ours, theirs)
+            told = _file(marshal.dumps(dict(request)), theirs)
+            try:
+                pid = start_launcher([told, ready_end, lifeline_end, stdin, output_end, errors_end, *request["kept"]])
+            except OSError as error:
+                raise SandboxError(f"cannot start a sandboxed process: {error}") from error
+        spawned = Spawned(pid, level, lifeline, output, errors)
+        with contextlib.suppress(BrokenPipeError):  # it will have said why
+            os.write(lifeline, b"!")
+        complaint = _read_complaint(ready)
+        if complaint:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            raise SandboxError(f"cannot start a sandboxed process: {complaint}")
+        ours.pop_all()
+    os.close(ready)
     return spawned
 
 
-def _read_complaint(ready: int, spawned: Spawned) -> str:
-    """Wait until the launcher has become the command, or says why not."""
-    timer = threading.Timer(_LAUNCH_S, spawned.process.kill)
-    timer.start()
-    try:
-        with open(ready, "rb", closefd=False) as file:
-            return file.read(4096).decode(errors="replace")
-    finally:
-        timer.cancel()
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with these."""
+    ends = os.pipe()
+    for stack, end in zip((reader, writer), ends, strict=True):
+        stack.callback(os.close, end)
+    return ends
+
+
+def _read_complaint(ready: int) -> str:
+    """Wait until the launcher has become the command; or return why it did not, empty if it did."""
+    poll = select.poll()
+    poll.register(ready, select.POLLIN)
+    if not poll.poll(_LAUNCH_S * 1e3):
+        return f"it has not begun after {_LAUNCH_S:g} s"
+    return os.read(ready, 4096).decode(errors="replace")
 
 
 def _file(content: bytes, stack: ExitStack) -> int:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from harness.sandbox import Level, why_not
+from harness.sandbox import Level, remove_tree, why_not
 from tests.sandbox.attacks import (
     Attack,
     OrdinaryUser,
@@ -26,6 +27,20 @@ def level(request: pytest.FixtureRequest) -> str:
     if reason:
         pytest.skip(reason)
     return str(request.param)
+
+
+@pytest.fixture(params=list(Level))
+def any_level(request: pytest.FixtureRequest) -> str:
+    if reason := why_not(request.param):
+        pytest.skip(reason)
+    return str(request.param)
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="sandbox-test-"))
+    yield folder
+    remove_tree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,6 @@ from harness.sandbox import (
     Mount,
     job,
     python_mounts,
-    remove_tree,
     run,
     spawn,
     start,
@@ -36,13 +35,6 @@ from tests.sandbox.attacks import MIB, ROOMY, Attack, OrdinaryUser, carry_out, l
 LIMITS = Limits(**ROOMY)  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def scratch() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="sandbox-test-"))
-    yield folder
-    remove_tree(folder)
-
-
 def python(program: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-u", "-c", program]
 
@@ -50,13 +42,6 @@ def python(program: str) -> list[str]:
 def execute(program: str, level: str, scratch: Path, **more: object):  # type: ignore[no-untyped-def]
     arguments = {"level": Level(level), "mounts": python_mounts(), "scratch": scratch, "limits": LIMITS, **more}
     return run(python(program), **arguments)  # type: ignore[arg-type]
-
-
-@pytest.fixture(params=list(Level))
-def any_level(request: pytest.FixtureRequest) -> str:
-    if reason := why_not(request.param):
-        pytest.skip(reason)
-    return str(request.param)
 
 
 def test_environment_is_ours_alone(any_level: str, scratch: Path) -> None:
@@ -329,12 +314,3 @@ def test_missing_program(any_level: str, scratch: Path) -> None:
     else:
         with pytest.raises(SandboxError, match="cannot start a sandboxed process.*No such file"):
             run(["/no/such/program"], **arguments)  # type: ignore[arg-type]
-
-
-def test_the_launcher_imports_next_to_nothing() -> None:
-    """Every launch pays for it; `python -m bench.sandbox` measures how much, which a test on a busy machine cannot."""
-    folder = str(Path(spawn.__file__).parent)
-    program = f"import sys; sys.path.append({folder!r}); import launcher; print(*sys.modules)"
-    loaded = subprocess.run(python(program), capture_output=True, text=True, check=True).stdout.split()
-    assert "launcher" in loaded
-    assert not {"harness", "kernel", "ctypes", "json", "pathlib", "re", "subprocess", "typing"} & set(loaded)
