@@ -23,7 +23,7 @@ from tests.service.live import Live
 from tests.service.server import document
 from tests.service.walking import list_routes
 
-LIMITS = Limits(pending=4, per_hour=12, body_bytes=400_000, body_s=2.0)
+LIMITS = Limits(pending=4, per_hour=12, body_bytes=400_000, body_s=120.0)
 API = "/api/v1"
 ENOUGH_S = 120.0
 
