@@ -18,6 +18,7 @@ from tests.service.arena import API
 from tests.service.walking import WORDS
 
 MARKED = pytest.mark.browser
+ENOUGH_MS = 240_000
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -52,7 +53,7 @@ def attack(arena):
     paths = _plant(arena)
     try:
         with sync_api.sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=chromium, args=FLAGS.split())
+            browser = driver.chromium.launch(executable_path=chromium, args=FLAGS.split(), timeout=ENOUGH_MS)
             _visit(browser.new_context(bypass_csp=True), arena.live.url, paths)
             _visit(browser.new_context(), arena.live.url, paths[:1])
             browser.close()
@@ -99,6 +100,7 @@ def _say_instead(value):
 
 def _visit(context, url, paths):
     page = context.new_page()
+    page.set_default_timeout(ENOUGH_MS)
     dialogs, strangers = [], []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     page.on(
