@@ -28,6 +28,7 @@ NOT_CHECKED = (
     "object_level_authorization",  # it needs two teams' tokens at once: the walk over every route has them
 )
 COMMAND = Path(sys.executable).with_name("st")
+pytestmark = pytest.mark.skipif(not COMMAND.exists(), reason="schemathesis is not installed: it needs Python 3.11")
 OPTIONS = (
     "--no-color --continue-on-failure --generation-deterministic --workers 1 --suppress-health-check all --warnings off"
 )
