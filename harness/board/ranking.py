@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.board.pooling import Pooled, pool_runs
@@ -98,6 +98,7 @@ def rank(
     noise_assumed: bool = False,
     setting: Setting | None = None,
     version_now: str | None = None,
+    ruled: Container[str] = (),
 ) -> Board:
     """Make a board of records.
 
@@ -110,16 +111,19 @@ def rank(
         noise_assumed: it was not measured; the board says so.
         setting: the one that counts now; by default the newest ranked record's, or else the newest record's.
         version_now: the problem's version today, where it is known: a board of another one says so.
+        ruled: the ids of records that have no place and make no setting count. Who had their programs first still did.
     """
     board = (problem, target, division)
     shown = sorted(
         (r for r in records if r.accepted and (r.problem, r.target, r.division) == board), key=lambda r: r.id
     )
-    setting = setting or _newest_setting(shown)
-    here = [record for record in shown if record.setting == setting]
+    counting = [record for record in shown if record.id not in ruled]
+    setting = setting or _newest_setting(counting) or (shown[-1].setting if shown else None)
+    here = [record for record in counting if record.setting == setting]
     empty = Board(*board, setting, noise, version_now=version_now, noise_assumed=noise_assumed)
     programs = pool_runs(record for record in here if record.scored)
-    return arrange(empty, programs, here, [r for r in shown if r.setting != setting], _first_teams(shown))
+    others = _pool_others(record for record in counting if record.setting != setting)
+    return arrange(empty, programs, here, others, _first_teams(shown))
 
 
 def arrange(
@@ -135,7 +139,7 @@ def arrange(
         board: without entries; its setting is the one that counts.
         programs: ranked in that setting; of each team at least the fastest.
         here: accepted records of that setting, the oldest first; of each team at least the newest unranked one.
-        others: accepted records of other settings, the oldest first.
+        others: accepted records of other settings, the oldest first; what is ranked there as its runs come to.
         first_teams: who had a program, or a source, first, by the hash of either.
     """
     best = _fastest_of_each_team(programs)
@@ -192,6 +196,20 @@ def _newest_setting(shown: Sequence[Record]) -> Setting | None:
     ranking = [record for record in shown if record.suite == RANKING_SUITE] or shown
     candidates = [record for record in ranking if record.scored] or ranking
     return candidates[-1].setting if candidates else None
+
+
+def _pool_others(records: Iterable[Record]) -> list[Record]:
+    """Return each team's fastest program of each of some settings, by all its runs, and what has no place there."""
+    ranked: dict[Setting, list[Record]] = {}
+    found = []
+    for record in records:
+        if record.scored:
+            ranked.setdefault(record.setting, []).append(record)
+        else:
+            found.append(record)
+    for runs in ranked.values():
+        found += [pooled.record for pooled in _fastest_of_each_team(pool_runs(runs))]
+    return sorted(found, key=lambda record: record.id)
 
 
 def _fastest_of_each_team(programs: Iterable[Pooled]) -> list[Pooled]:

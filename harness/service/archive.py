@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, select
@@ -39,8 +40,8 @@ def export_season(connection: Connection, root: Path, folder: Path, now: datetim
     query = select(records.c.document).where(records.c.state == "finished").order_by(records.c.id)
     found = [decode_record(document) for document in connection.scalars(query)]
     rulings = _find_rulings(connection, found)
-    shown = _load_sources(connection, found) if season.code_visible else {}
-    return export_site(found, folder, season, problems=load_problem_texts(root), kept=Kept(rulings, shown))
+    kept = Kept(rulings, partial(_load_sources, connection)) if season.code_visible else Kept(rulings)
+    return export_site(found, folder, season, problems=load_problem_texts(root), kept=kept)
 
 
 def _find_rulings(connection: Connection, found: Iterable[Record]) -> dict[str, str]:
@@ -49,13 +50,7 @@ def _find_rulings(connection: Connection, found: Iterable[Record]) -> dict[str, 
     return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def _load_sources(connection: Connection, found: Iterable[Record]) -> dict[str, tuple[SourceFile, ...]]:
-    packed = {row.sha256: row.files for row in connection.execute(select(sources))}
-    return {
-        record.id: tuple(
-            SourceFile(name, content.decode("utf-8", "replace"))
-            for name, content in unpack_files(packed[record.source_sha256])
-        )
-        for record in found
-        if record.source_sha256 in packed
-    }
+def _load_sources(connection: Connection, record: Record) -> tuple[SourceFile, ...]:
+    packed = connection.execute(select(sources.c.files).where(sources.c.sha256 == record.source_sha256)).scalar()
+    files = unpack_files(packed) if packed is not None else ()
+    return tuple(SourceFile(name, content.decode("utf-8", "replace")) for name, content in files)

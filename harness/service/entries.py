@@ -23,11 +23,16 @@ from harness.store.record import RANKING_SUITE, CaseRecord, Record, decode_recor
 from harness.store.schema import records
 
 RANKED, UNRANKED = "ranked", "unranked"
+DISQUALIFIED = "disqualified"
+"""The standing, in the table of records, of what organisers have ruled out."""
 ALL_PROGRAMS = ""
 """What `disqualified` has for everything of a team."""
 
 LEAST = -1
 """The rank of a setting that only what is ruled out has: it counts on a board that nothing else stands on."""
+
+NOTHING = LEAST - 1
+"""Below every rank: where it is asked anew which setting counts."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,11 @@ def board_of(record: Record) -> BoardKey:
 
 
 def find_ruling(connection: Connection, team: str, program: str) -> str | None:
-    """Return why organisers have ruled a team's program, or all of the team's, out; None if they have not."""
+    """Return why organisers have ruled a team's program, or else all of the team's, out; None if they have not."""
     ruled = and_(disqualified.c.team == team, disqualified.c.program.in_([program, ALL_PROGRAMS]))
-    return connection.execute(select(disqualified.c.reason).where(ruled)).scalar()
+    # The empty program, which stands for all of them, sorts last.
+    reasons = select(disqualified.c.reason).where(ruled).order_by(disqualified.c.program.desc()).limit(1)
+    return connection.execute(reasons).scalar()
 
 
 def add_record(connection: Connection, record: Record) -> None:
@@ -166,9 +173,19 @@ def _pool(connection: Connection, board: BoardKey, *, setting: str, team: str, p
     return pool_runs(decode_record(document) for document in documents)[0]
 
 
-def let_count(connection: Connection, board: BoardKey, record: Record) -> None:
-    """Let the setting of a record that may stand on its board count if `ranking` would say so; the board is locked."""
-    _choose(connection, board, _setting_columns(record, _rank_of(record)))
+def refresh_setting(connection: Connection, board: BoardKey) -> None:
+    """Find anew which setting counts on a board that is locked: what has been ruled out since makes none count.
+
+    The rank of a setting is that of a record of it, and of its standing; so the newest record of each is enough.
+    """
+    connection.execute(update(boards).where(board.rows(boards)).values(setting_rank=NOTHING))
+    shown = and_(board.rows(records), records.c.standing.in_(["ranked", "accepted", DISQUALIFIED]))
+    newest = select(func.max(records.c.id)).where(shown).group_by(records.c.standing, records.c.setting)
+    rows = connection.execute(select(records.c.standing, records.c.document).where(records.c.id.in_(newest))).all()
+    for row in rows:
+        record = decode_record(row.document)
+        rank = LEAST if row.standing == DISQUALIFIED else _rank_of(record)
+        _choose(connection, board, _setting_columns(record, rank))
 
 
 def _touch(connection: Connection, board: BoardKey, record: Record, rank: int) -> None:

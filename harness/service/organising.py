@@ -13,17 +13,17 @@ from harness.service.accepting import rerun
 from harness.service.acts import log_act
 from harness.service.entries import (
     ALL_PROGRAMS,
+    DISQUALIFIED,
     BoardKey,
     find_ruling,
-    let_count,
     lock_board,
     refresh_milestones,
     refresh_programs,
+    refresh_setting,
     refresh_unranked,
 )
 from harness.service.job import DONE, QUEUED, Job, load_job
 from harness.service.queue import ALL_PROBLEMS
-from harness.service.results import DISQUALIFIED
 from harness.service.rules import Rules
 from harness.service.schema import disqualified, frozen, jobs, teams
 from harness.service.teams import add_team, hold_team, issue_token, revoke_token
@@ -196,20 +196,19 @@ def _judge_board_again(connection: Connection, board: BoardKey, team: str, mine:
     touched, changed = set(), 0
     columns = (records.c.id, records.c.setting, records.c.program, records.c.standing, records.c.document)
     for row in list(connection.execute(select(*columns).where(board.rows(records), *mine))):
-        record = decode_record(row.document)
-        standing = standing_of(record)
+        standing = standing_of(decode_record(row.document))
         out = standing != "none" and find_ruling(connection, team, row.program) is not None
         standing = DISQUALIFIED if out else standing
         if standing != row.standing:
             connection.execute(update(records).where(records.c.id == row.id).values(standing=standing))
-            if standing in ("ranked", "accepted"):
-                let_count(connection, board, record)
             touched.add((row.setting, row.program))
             changed += 1
     for setting in sorted({setting for setting, _ in touched}):
         refresh_programs(connection, board, setting, team, [name for other, name in touched if other == setting])
         refresh_unranked(connection, board, setting, team)
         refresh_milestones(connection, board, setting)
+    if changed:
+        refresh_setting(connection, board)
     return changed
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from harness.engine.machine import describe_machine
 from harness.errors import StoreError
-from harness.service.entries import add_record, find_ruling
+from harness.service.entries import DISQUALIFIED, add_record, find_ruling
 from harness.service.job import Job, Lease
 from harness.service.queue import close_job
 from harness.service.teams import hold_team
@@ -17,9 +17,6 @@ from harness.store.ids import utc_now
 from harness.store.record import Record, VerdictRecord
 from harness.store.rows import insert_finished
 from harness.toolchain import EVALUATOR_VERSION, installed_versions
-
-DISQUALIFIED = "disqualified"
-"""The standing, in the table of records, of what organisers have ruled out."""
 
 
 def conclude(connection: Connection, lease: Lease, record: Record, now_s: float) -> bool:
@@ -42,7 +39,7 @@ def store_record(connection: Connection, record: Record) -> None:
     """
     if record.accepted:
         hold_team(connection, record.team)
-    ruled_out = find_ruling(connection, record.team, record.program) is not None
+    ruled_out = record.accepted and find_ruling(connection, record.team, record.program) is not None
     insert_finished(connection, record, standing=DISQUALIFIED if ruled_out else None)
     add_record(connection, record)
 

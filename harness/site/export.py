@@ -42,15 +42,17 @@ def export_site(
     Raises:
         UsageError: the folder cannot be written to.
     """
-    pages = render_site(records, season, problems=problems, generated=generated or utc_now(), kept=kept)
+    drawn = _draw(Gathered(records, season, kept), season, problems, generated or utc_now())
+    written = []
     try:
-        for name, content in pages.items():
+        for name, content in drawn:
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8", newline="")
+            written.append(path)
     except OSError as error:
         raise UsageError(f"the site cannot be written to {directory}: {error.strerror}") from error
-    return tuple(directory / name for name in pages)
+    return tuple(written)
 
 
 def render_site(
@@ -62,14 +64,20 @@ def render_site(
     kept: Kept | None = None,
 ) -> dict[str, str]:
     """Return the site's files: contents by their names, relative to its folder."""
-    gathered = Gathered(records, season, kept)
-    files = {"style.css": read_stylesheet()}
+    return dict(_draw(Gathered(records, season, kept), season, problems, generated))
+
+
+def _draw(
+    gathered: Gathered, season: SeasonFacts, problems: Sequence[ProblemText], generated: str
+) -> Iterator[tuple[str, str]]:
+    """Draw one file after another, for all of them are more than memory may have room for."""
+    yield "style.css", read_stylesheet()
     problem_pages = frozenset(text.problem.name for text in problems)
     for name, view in _views(gathered, problems):
-        files[f"{name}.html"] = render(view, Site(season, Links("../" * name.count("/")), generated, problem_pages))
+        yield f"{name}.html", render(view, Site(season, Links("../" * name.count("/")), generated, problem_pages))
     for board in gathered.boards:
-        files[f"{board_page(board)}.json"], files[f"{board_page(board)}.csv"] = board_json(board), board_csv(board)
-    return files
+        yield f"{board_page(board)}.json", board_json(board)
+        yield f"{board_page(board)}.csv", board_csv(board)
 
 
 def _views(gathered: Gathered, problems: Sequence[ProblemText]) -> Iterator[tuple[str, View]]:

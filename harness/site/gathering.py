@@ -11,7 +11,7 @@ from harness.board.history import list_changes
 from harness.board.ranking import Board, rank
 from harness.board.standings import rank_overall
 from harness.board.trend import Trend, plot_trend
-from harness.site.links import OnBoard, board_page
+from harness.site.links import board_page
 from harness.site.views import (
     LATEST,
     STANDINGS,
@@ -41,11 +41,16 @@ class Gathered:
         self.records = sorted(shown, key=lambda record: record.id, reverse=True)
         self.boards = rank_boards(self.records, season, self._kept.rulings)
         self._overall = rank_everywhere(self.boards, season.points)
+        self._board_of = {board_page(board): board for board in self.boards}
+        self._entry_of = {entry.record.id: entry for board in self.boards for entry in board.entries}
         self._of_board: dict[str, list[Record]] = defaultdict(list)
         self._of_team: dict[str, list[Record]] = defaultdict(list)
+        self._of_both: dict[tuple[str, str], list[Record]] = defaultdict(list)
         for record in self.records:
-            self._of_board[board_page(record)].append(record)
+            page = board_page(record)
+            self._of_board[page].append(record)
             self._of_team[record.team].append(record)
+            self._of_both[page, record.team].append(record)
 
     @property
     def teams(self) -> tuple[str, ...]:
@@ -77,19 +82,17 @@ class Gathered:
 
     def record_view(self, record: Record) -> RecordView:
         """Return what a record's page shows. Its code is taken away where it is drawn: the page says that it is."""
-        board = self._board_of(record)
-        history = [other for other in self._of_board[board_page(record)] if other.team == record.team]
-        earlier = [other for other in history if other.id < record.id and other.state == "finished"]
-        best = min((o for o in earlier if o.scored), key=lambda other: (other.score_us or 0.0, other.id), default=None)
+        page = board_page(record)
+        board, history = self._board_of[page], self._of_both[page, record.team]
         finished, ruling = record.state == "finished", self._kept.rulings.get(record.id)
         return RecordView(
             record=self._whole[record.id],
-            entry=next((entry for entry in board.entries if entry.record.id == record.id), None),
+            entry=self._entry_of.get(record.id),
             ranked=len(board.entries),
             history=tuple(history[:LATEST]),
             trend=self._plot(history, record.setting),
-            changes=list_changes(record, Previous(earlier[0] if earlier else None, best)) if finished else (),
-            sources=self._kept.sources.get(record.id, ()),
+            changes=list_changes(record, self._previous(record, history)) if finished else (),
+            sources=self._kept.sources(record),
             notices=(tell_ruling(ruling),) if ruling is not None else (),
         )
 
@@ -114,14 +117,17 @@ class Gathered:
         for board in self.boards:
             for entry in board.entries:
                 if entry.record.team == team:
-                    here = [r for r in self._of_board[board_page(board)] if r.team == team]
-                    trend = self._plot(here, board.setting)
+                    trend = self._plot(self._of_both[board_page(board), team], board.setting)
                     yield TeamPlace(
                         board.problem, board.target, board.division, entry, len(board.entries), board.changed, trend
                     )
 
-    def _board_of(self, item: OnBoard) -> Board:
-        return next(board for board in self.boards if board_page(board) == board_page(item))
+    def _previous(self, record: Record, history: Sequence[Record]) -> Previous:
+        """Return what `Store.previous` does; what is ruled out is nobody's best."""
+        earlier = [other for other in history if other.id < record.id and other.state == "finished"]
+        ranked = [other for other in earlier if other.scored and other.id not in self._kept.rulings]
+        best = min(ranked, key=lambda other: (other.score_us or 0.0, other.id), default=None)
+        return Previous(earlier[0] if earlier else None, best)
 
     def _plot(self, records: Sequence[Record], setting: Setting | None) -> Trend | None:
         ruled = self._kept.rulings
@@ -130,20 +136,20 @@ class Gathered:
 
 def rank_boards(records: Sequence[Record], season: SeasonFacts, ruled: Container[str] = ()) -> tuple[Board, ...]:
     """Return every board that has a record, in the season's order of problems; what is ruled out has no place there."""
-    counting = [record for record in records if record.id not in ruled]
     order = {name: i for i, name in enumerate(season.titles)}
-    keys = sorted(
-        {(record.problem, record.target, record.division) for record in records},
-        key=lambda key: (order.get(key[0], len(order)), key),
-    )
+    found: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
+    for record in records:
+        found[record.problem, record.target, record.division].append(record)
+    keys = sorted(found, key=lambda key: (order.get(key[0], len(order)), key))
     return tuple(
         rank(
-            counting,
+            found[key],
             *key,
             noise=season.noise.get(key[1], 0.0),
             noise_assumed=key[1] in season.noise_assumed,
             setting=season.settings.get(key[0]),
             version_now=season.versions.get(key[0]),
+            ruled=ruled,
         )
         for key in keys
     )

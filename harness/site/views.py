@@ -6,7 +6,7 @@ same wherever it comes from, and nothing here knows a database.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from harness.board.history import Change
@@ -151,15 +151,15 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of records beside them, by their ids; it is empty where records are all there is.
+    """What is kept of records beside them; it is empty where records are all there is.
 
     Attributes:
-        rulings: why organisers have ruled a record out; it has no place then.
-        sources: the submissions' files.
+        rulings: why organisers have ruled a record out, by its id; it has no place then.
+        sources: returns a record's submitted files, when its page is drawn: all of them together are large.
     """
 
     rulings: Mapping[str, str] = field(default_factory=dict)
-    sources: Mapping[str, tuple[SourceFile, ...]] = field(default_factory=dict)
+    sources: Callable[[Record], tuple[SourceFile, ...]] = lambda _: ()
 
 
 def tell_ruling(reason: str) -> str:

@@ -117,6 +117,25 @@ def test_other_settings_show_each_teams_best():
     assert [(a.record.team, a.record.score_us) for a in board.elsewhere] == [("bolt", None), ("acme", 4)]
 
 
+def test_other_settings_show_what_the_runs_of_a_program_come_to():
+    old = {"problem_version": "0", "normalised_source_sha256": "same"}
+    records = [passed("acme", score_us, minute, **old) for minute, score_us in enumerate((5, 7, 9))]
+    (apart,) = rank([*records, passed("bolt", 1, 3)], *BOARD).elsewhere
+    assert (apart.record.id, round(apart.record.score_us, 6)) == (records[-1].id, 7)
+
+
+def test_what_is_ruled_out_has_no_place_and_makes_no_setting_count():
+    same = {"normalised_source_sha256": "same"}
+    first, copy = passed("acme", 5, 0, **same), passed("bolt", 6, 1, **same)
+    cheat, unranked = passed("core", 1, 2, evaluator_version="0.2.0"), checked("dusk", 3)
+    every = [first, copy, cheat, unranked]
+    board = rank(every, *BOARD, ruled={first.id, cheat.id, unranked.id})
+    assert [(entry.record.id, entry.same_program_as) for entry in board.entries] == [(copy.id, "acme")]
+    assert (board.setting, board.unranked, board.elsewhere) == (copy.setting, (), ())
+    nothing = rank(every[:3], *BOARD, ruled={record.id for record in every})
+    assert (nothing.setting, nothing.entries, nothing.elsewhere) == (cheat.setting, (), ())
+
+
 def test_a_newer_unranked_record_does_not_move_the_board_to_its_setting():
     board = rank([passed("acme", 5, 0), checked("bolt", 1, evaluator_version="0.2.0")], *BOARD)
     assert [e.record.team for e in board.entries] == ["acme"]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timezone
 
+from harness.board.export import board_json
 from harness.service import organising
 from harness.service.archive import export_season
+from harness.service.reading import load_board
 from harness.service.rules import change_season
-from tests.service.event import START_S, WORKSPACE, rules_now
+from tests.service.event import START_S, WORKSPACE, join, rules_now
+from tests.service.test_organising import KEY, NEWER, enter
 from tests.service.test_pages import SECRET, make_season
 from tests.site.page import Page
 
+OLDER = {**NEWER, "helion": "1.4.0"}
 NOW = datetime.fromtimestamp(START_S, timezone.utc)
 
 
@@ -35,6 +40,38 @@ def test_the_static_site_has_what_the_service_shows(database, tmp_path):
         change_season(connection, rules_now(connection).season, {"code_visible": "at_once"}, "ada", "over", START_S)
     after = export(database, tmp_path / "after")
     assert "".join(Page(after[f"records/{ids['failed']}.html"]).text).count(SECRET) >= 3, "the message, line and source"
+
+
+def test_boards_are_those_of_the_service_whatever_is_ruled_out(database, tmp_path):
+    join(database, "acme", "bolt", "core", "dusk")
+    shared = {"normalised_source_sha256": "aa" * 32}
+    for at_s, score_us in enumerate((5.0, 7.0, 9.0), 1):
+        enter(database, "dusk", score_us, at_s, normalised_source_sha256="bb" * 32, toolchain=OLDER)
+    owner = enter(database, "acme", 5.0, 4, **shared)
+    enter(database, "bolt", 6.0, 5, **shared)
+    enter(database, "dusk", None, 6)
+    cheat = enter(database, "core", 1.0, 7, toolchain=NEWER)
+    compare(database, tmp_path / "all")
+    for record in (cheat, owner):
+        with database.write() as connection:
+            organising.disqualify(connection, "ada", "it cheats", START_S, record=record)
+        board = compare(database, tmp_path / record)
+    assert [(row["team"], row["same_program_as"]) for row in board["ranked"]] == [("bolt", "acme")]
+    assert [round(row["score_us"], 6) for row in board["other_settings"]] == [7.0]
+    assert [row["team"] for row in board["unranked"]] == ["dusk"]
+    with database.write() as connection:
+        for team in ("bolt", "dusk"):
+            organising.disqualify(connection, "ada", "all of it", START_S, team=team)
+    assert compare(database, tmp_path / "none")["setting"]["toolchain"] == NEWER
+
+
+def compare(database, folder):
+    """Export the season, see that the board is the service's, and return it."""
+    found = json.loads(export(database, folder)["boards/scale-b200-closed.json"])
+    with database.read() as connection:
+        board = load_board(connection, KEY, rules_now(connection).problems["scale"].version)
+    assert found == json.loads(board_json(board))
+    return found
 
 
 def test_a_board_of_ruled_out_records_alone(database, tmp_path):

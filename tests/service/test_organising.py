@@ -13,9 +13,11 @@ from harness.service.entries import BoardKey, find_ruling
 from harness.service.job import load_job
 from harness.service.reading import list_leaders, load_board, load_record, load_standings
 from harness.service.results import conclude
+from harness.store.record import VerdictRecord
 from tests.service.event import START_S, finish, join, lease, outcome, rules_now, submit
 
 KEY = BoardKey("scale", "b200", "closed")
+NEWER = {"helion": "1.6.0", "torch": "2.13.0", "triton": "3.7.1"}
 
 
 def enter(database, team, score_us, at_s=0, **changes):
@@ -110,6 +112,63 @@ def test_what_is_ruled_out_makes_no_new_version_count_until_it_comes_back(databa
     assert standing(database) == ["acme"]
     act(database, organising.reinstate, "why not", team="bolt")
     assert standing(database) == ["bolt"]
+
+
+@pytest.mark.parametrize("first", ["ruling", "record"])
+def test_a_setting_counts_no_more_once_all_of_it_is_ruled_out(database, first):
+    join(database, "acme", "bolt", "core")
+    enter(database, "acme", 5.0, 1)
+    enter(database, "bolt", 6.0, 2)
+    if first == "ruling":
+        act(database, organising.disqualify, "it cheats", team="core")
+    enter(database, "core", 1.0, 3, toolchain=NEWER)
+    if first == "record":
+        assert standing(database) == ["core"]
+        act(database, organising.disqualify, "it cheats", team="core")
+    with database.read() as connection:
+        board = load_board(connection, KEY)
+        assert ([entry.record.team for entry in board.entries], board.elsewhere) == (["acme", "bolt"], ())
+        standings = load_standings(connection, rules_now(connection), "b200", "closed")
+        assert [place.team for place in standings] == ["acme", "bolt"]
+    act(database, organising.reinstate, "it does not", team="core")
+    assert standing(database) == ["core"]
+
+
+def test_the_newest_setting_with_a_place_counts_after_each_ruling(database):
+    join(database, "acme", "bolt", "core")
+    enter(database, "acme", 5.0, 1)
+    enter(database, "bolt", None, 2, toolchain=NEWER)
+    enter(database, "core", 1.0, 3, toolchain=NEWER)
+    act(database, organising.disqualify, "why", team="core")
+    assert standing(database) == ["acme"], "what has no place makes no setting count before what has one"
+    act(database, organising.disqualify, "why", team="acme")
+    with database.read() as connection:
+        board = load_board(connection, KEY)
+    assert (board.entries, [apart.record.team for apart in board.unranked]) == ((), ["bolt"])
+    act(database, organising.disqualify, "why", team="bolt")
+    with database.read() as connection:
+        assert dict(load_board(connection, KEY).setting.toolchain) == NEWER, "the newest of what is ruled out"
+    act(database, organising.reinstate, "why not", team="acme")
+    assert standing(database) == ["acme"]
+
+
+def test_a_ruling_on_a_program_is_told_before_one_on_its_team(database):
+    join(database, "acme")
+    record = enter(database, "acme", 5.0)
+    act(database, organising.disqualify, "all of it", team="acme")
+    act(database, organising.disqualify, "this one", record=record)
+    with database.read() as connection:
+        program = load_record(connection, record, with_code=True).program
+        assert find_ruling(connection, "acme", program) == "this one"
+        assert find_ruling(connection, "acme", "another") == "all of it"
+
+
+def test_what_failed_is_not_counted_among_what_a_ruling_takes_off(database):
+    join(database, "acme")
+    act(database, organising.disqualify, "why", team="acme")
+    failed = VerdictRecord("INCORRECT", "judge", message="wrong")
+    enter(database, "acme", 1.0, 1, verdict=failed, ranked=False)
+    assert act(database, organising.reinstate, "why not", team="acme") == 0
 
 
 @pytest.mark.parametrize("first", ["ruling", "record"])

@@ -11,9 +11,10 @@ import pytest
 
 from harness.errors import UsageError
 from harness.site.export import export_site, render_site
+from harness.site.gathering import Gathered
 from harness.site.links import record_page, slug
 from harness.site.loading import load_season_facts
-from harness.site.views import SeasonFacts
+from harness.site.views import Kept, SeasonFacts, SourceFile
 from harness.store.record import VerdictRecord
 from harness.target import ASSUMED_NOISE, target_names
 from tests.board.hostile import HOSTILE, hostile_record
@@ -124,6 +125,31 @@ def test_a_record_page_tells_everything(pages):
 def record_words(record, *earlier) -> str:
     """The words of a record's page."""
     return Page(render_site([*earlier, record], SEASON, generated=NOW)[f"{record_page(record.id)}.html"]).words
+
+
+def test_what_is_ruled_out_is_nobodys_best():
+    best, last, newest = passed("acme", 5.0, 0), passed("acme", 10.0, 1), passed("acme", 9.0, 2)
+    told = {}
+    for ruled in ("", best.id):
+        gathered = Gathered([best, last, newest], SEASON, Kept({ruled: "it cheats"}))
+        told[ruled] = {change.since for change in gathered.record_view(newest).changes}
+    assert told == {"": {"last", "best"}, best.id: {"last"}}
+
+
+def test_a_submissions_files_are_read_when_its_page_is_written(tmp_path):
+    asked = []
+
+    def sources(record):
+        assert len(list(tmp_path.glob("records/*"))) == len(asked)
+        asked.append(record.id)
+        return (SourceFile("submission.py", f"# of {record.id}"),)
+
+    made = [passed("acme", 5.0, 0), passed("bolt", 10.0, 1)]
+    export_site(made, tmp_path, SEASON, generated=NOW, kept=Kept(sources=sources))
+    assert sorted(asked) == [record.id for record in made]
+    for record in made:
+        page = (tmp_path / f"{record_page(record.id)}.html").read_text(encoding="utf-8")
+        assert f"# of {record.id}" in "".join(Page(page).text)
 
 
 def test_a_case_checked_by_a_sample_counts_as_passed():
