@@ -36,6 +36,7 @@ class Asked:
     Attributes:
         key: its idempotency key.
         digest: what another request with that key must have in common with it.
+        came_s: when it had come whole: what is in time then is in time, however long it waits to be taken.
         source_sha256, packed: the files' identity, and the files as they are stored.
     """
 
@@ -43,11 +44,12 @@ class Asked:
     key: str
     received: Received
     digest: str
+    came_s: float
     source_sha256: str
     packed: bytes
 
     @classmethod
-    def of(cls, team: str, received: Received, key: str | None) -> Asked:
+    def of(cls, team: str, received: Received, key: str | None, came_s: float) -> Asked:
         """Return what a team has asked for.
 
         Raises:
@@ -58,7 +60,7 @@ class Asked:
             told = f"send an `Idempotency-Key` of {form}, a new one for each submission"
             raise RefusedError(400, "idempotency-key", told)
         sha256 = received.submission(team).sha256
-        return cls(team, key, received, received.digest, sha256, pack_files(received.files))
+        return cls(team, key, received, received.digest, came_s, sha256, pack_files(received.files))
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def accept(
     Raises:
         RefusedError: it cannot be taken; the message says why and what to do.
     """
-    asked = Asked.of(team, received, key)
+    asked = Asked.of(team, received, key, now_s)
     hold_teams(connection, [team])
     (answer,) = accept_all(connection, [asked], rules, limits, now_s)
     if isinstance(answer, RefusedError):
@@ -138,7 +140,7 @@ class _Intake:
             return RefusedError(422, "idempotency-key-reused", told)
         used = self._used.get(asked.team, Used())
         try:
-            target, division = check_open(asked.received, self._stopped, self._rules, self._now_s)
+            target, division = check_open(asked.received, self._stopped, self._rules, asked.came_s)
             used.check(self._limits, self._now_s)
         except RefusedError as error:
             return error
@@ -151,7 +153,7 @@ class _Intake:
             connection.execute(insert(jobs), self._rows)
 
     def _take(self, asked: Asked, target: str, division: str, used: Used) -> Accepted:
-        row = _describe(asked, target, division, self._rules, self._now_s)
+        row = _describe(asked, target, division, self._rules)
         row = _job_row(next(self._names), self._now_s, row, asked.key, asked.digest)
         job = _job_of(row)
         self._rows.append(row)
@@ -161,21 +163,21 @@ class _Intake:
         return Accepted(job, new=True, nth=used.waiting + 1)
 
 
-def check_open(received: Received, stopped: Mapping[str, str], rules: Rules, now_s: float) -> tuple[str, str]:
-    """Return the target and division that a submission is for, if the season takes it now.
+def check_open(received: Received, stopped: Mapping[str, str], rules: Rules, came_s: float) -> tuple[str, str]:
+    """Return the target and division that a submission is for, if the season takes it.
 
     Args:
         received: the submission.
         stopped: problems that organisers have stopped, with their reasons.
         rules: the season.
-        now_s: the time.
+        came_s: when it came.
 
     Raises:
         RefusedError: closed, not yet open, frozen, not in the season, or of another version of the problem.
     """
     season = rules.season
-    if (why := rules.why_not_open(now_s)) is not None:
-        raise RefusedError(403, "season-closed" if rules.phase(now_s) == "closed" else "season-not-open", why)
+    if (why := rules.why_not_open(came_s)) is not None:
+        raise RefusedError(403, "season-closed" if rules.phase(came_s) == "closed" else "season-not-open", why)
     target, division = received.target or season.targets[0], received.division or season.divisions[0]
     problem = _one_of("problem", received.problem, list(rules.problems), _aliases(rules))
     _one_of("target", target, list(season.targets))
@@ -222,7 +224,7 @@ def _aliases(rules: Rules) -> dict[str, str]:
     return {alias: name for name, problem in rules.problems.items() for alias in problem.aliases}
 
 
-def _describe(asked: Asked, target: str, division: str, rules: Rules, now_s: float) -> dict[str, Any]:
+def _describe(asked: Asked, target: str, division: str, rules: Rules) -> dict[str, Any]:
     problem = _aliases(rules).get(asked.received.problem, asked.received.problem)
     return {
         "team": asked.team,
@@ -233,7 +235,7 @@ def _describe(asked: Asked, target: str, division: str, rules: Rules, now_s: flo
         "season": rules.season.name,
         "problem_version": rules.problems[problem].version,
         "source_sha256": asked.source_sha256,
-        "submitted_s": now_s,
+        "submitted_s": asked.came_s,
         "rerun_of": None,
     }
 

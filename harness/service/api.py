@@ -106,7 +106,7 @@ async def post_submission(request: Request) -> Response:
         raise RefusedError(503, "closing", "the service is being restarted: try again", retry_after_s=5)
     body = await read_body(request)
     key = request.headers.get("idempotency-key")
-    asked = await _read(holder.team, body, key)
+    asked = await _read(holder.team, body, key, service.now_s())
     accepted = await asyncio.wrap_future(service.intake.take(asked, holder.token))
     headers = {"Location": f"/api/v1/submissions/{accepted.job.id}"}
     if accepted.new:
@@ -197,11 +197,11 @@ async def post_unverified(request: Request) -> JSONResponse:
     return JSONResponse({"id": name, "verified": False, "record": place}, 201, {"Location": place})
 
 
-async def _read(team: str, body: bytes, key: str | None) -> Asked:
+async def _read(team: str, body: bytes, key: str | None, came_s: float) -> Asked:
     """Read a submission: a large one in a thread, lest everybody waits; a small one costs less than a thread does."""
 
     def read() -> Asked:
-        return Asked.of(team, parse_received(body), key)
+        return Asked.of(team, parse_received(body), key, came_s)
 
     return read() if len(body) <= SMALL_BYTES else await run_in_threadpool(read)
 

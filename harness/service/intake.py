@@ -2,7 +2,8 @@
 
 A transaction costs its queries and a write to the disk, however many submissions it takes. So in a rush each has to
 wait for one or two of them, and the database works no more than it would for a trickle. A team that somebody else holds
-(an organiser who rules on it, say) keeps nobody else waiting: what it has sent is taken by a later transaction.
+(an organiser who rules on it, say) keeps nobody else waiting, however much it has sent: that is taken by a later
+transaction, and what others have sent goes before it.
 
 What cannot be taken is told to whoever sent it alone; nothing of the others' is lost by it.
 """
@@ -21,6 +22,7 @@ from sqlalchemy.exc import OperationalError
 from harness.errors import HarnessError
 from harness.service.accepting import Accepted, Answer, Asked, accept_all
 from harness.service.errors import RefusedError
+from harness.service.logs import warn
 from harness.service.rules import RulesFile
 from harness.service.settings import Limits
 from harness.service.teams import find_faults, hold_teams
@@ -65,9 +67,15 @@ class Intake:
         self._database, self._rules, self._limits, self._watch = database, rules, limits, watch
         self._clock = clock
         self._waiting: list[_Waiting] = []
+        self._held: set[str] = set()  # teams that were not to be had when they were last asked for
         self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
+
+    @property
+    def works(self) -> bool:
+        """Say whether what is given to `take` is taken."""
+        return not self._closed and (self._thread is None or self._thread.is_alive())
 
     def take(self, asked: Asked, token: str) -> Future[Accepted]:
         """Take a submission as soon as possible; the result is there when it is on the disk.
@@ -104,9 +112,11 @@ class Intake:
     def _run(self) -> None:
         while batch := self._next():
             started_s = time.monotonic()
-            held_up = self._take(batch)
+            held_up = self._try_to_take(batch)
             with self._changed:
                 self._waiting[:0] = held_up
+            self._held -= {waiting.asked.team for waiting in batch}
+            self._held |= {waiting.asked.team for waiting in held_up}
             time.sleep(max(0.0, started_s + PACE_S - time.monotonic()))
 
     def _next(self) -> list[_Waiting]:
@@ -114,8 +124,20 @@ class Intake:
         with self._changed:
             while not self._waiting and not self._closed:
                 self._changed.wait()
+            self._waiting.sort(key=lambda waiting: waiting.asked.team in self._held)  # else each as it came
             batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
             return batch
+
+    def _try_to_take(self, batch: list[_Waiting]) -> list[_Waiting]:
+        """Take submissions; a fault of ours ends those, and not the thread that others wait for."""
+        try:
+            return self._take(batch)
+        except Exception as error:
+            warn("submissions were not taken", error=error)
+            for waiting in batch:
+                if not waiting.answered.done():
+                    waiting.answer(error)
+            return []
 
     def _take(self, batch: list[_Waiting]) -> list[_Waiting]:
         """Take submissions, tell who sent them, and return those whose team is not to be had now."""
@@ -160,7 +182,7 @@ class Intake:
             if answer is not None:
                 waiting.answer(answer)
             elif time.monotonic() - waiting.since_s > HELD_S:
-                told = "the organisers are at work on your team's submissions: try again"
+                told = "your team's submissions are being worked on: try again"
                 waiting.answer(RefusedError(503, "busy", told, retry_after_s=HELD_S))
             else:
                 held_up.append(waiting)

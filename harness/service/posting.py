@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from harness.errors import StoreError
+from harness.service.allowance import HOUR_S
 from harness.service.errors import RefusedError
 from harness.service.job import iso
 from harness.service.received import parse_body
@@ -79,11 +80,11 @@ def _read(document: dict[str, Any], holder: Holder, rules: Rules) -> Record:
 
 
 def _check_limit(connection: Connection, team: str, limits: Limits, now_s: float) -> None:
-    recent = (unverified.c.team == team, unverified.c.created_s > now_s - 3600)
+    recent = (unverified.c.team == team, unverified.c.created_s > now_s - HOUR_S)
     count, oldest_s = connection.execute(select(func.count(), func.min(unverified.c.created_s)).where(*recent)).one()
     if count >= limits.per_hour:
         told = f"{count} records posted in the last hour; {limits.per_hour} are allowed"
-        raise RefusedError(429, "rate-limit", told, retry_after_s=oldest_s + 3600 - now_s)
+        raise RefusedError(429, "rate-limit", told, retry_after_s=oldest_s + HOUR_S - now_s)
 
 
 def _check_extent(document: dict[str, Any]) -> None:

@@ -19,11 +19,14 @@ from harness.errors import SpecError, UsageError
 from harness.service.acts import log_act, newest_act
 from harness.service.logs import warn
 from harness.spec import Problem, Season, find_problem, load_season
-from harness.spec.season import Phase, in_utc
+from harness.spec.season import FIRST_YEAR, LAST_YEAR, Phase, in_utc
 from harness.target import Target, load_target
 
 CHANGEABLE = ("opens", "closes", "code_visible")
 LOOK_AGAIN_S = 1.0
+
+_FIRST = datetime(FIRST_YEAR, 1, 1, tzinfo=timezone.utc)
+_LAST = datetime(LAST_YEAR, 12, 31, 23, 59, 59, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,7 @@ class RulesFile:
         """
         rules = self._load()
         act = newest_act(connection, "season", rules.season.name)
-        changes = {name: act.details[name] for name in CHANGEABLE if name in act.details} if act else {}
-        return Rules(_changed(rules.season, changes), rules.problems) if changes else rules
+        return Rules(_restored(rules.season, act.details), rules.problems) if act else rules
 
     def _load(self) -> Rules:
         if self._rules is None or time.monotonic() - self._looked_s >= LOOK_AGAIN_S:
@@ -104,13 +106,13 @@ def change_season(
     Args:
         connection: a writing one.
         season: as it is now, with earlier changes.
-        changes: of `CHANGEABLE`; times in ISO 8601, None for never.
+        changes: of `CHANGEABLE`; times in ISO 8601, None or "never" for never.
         actor: who.
         reason: why, for everybody to read.
         now_s: the time.
 
     Raises:
-        UsageError: a value is not of the form, or the season would close before it opens.
+        UsageError: a value is not of the form, or no year of a season's, or the season would close before it opens.
     """
     changed = _changed(season, changes)
     if fault := changed.find_fault_of_times():
@@ -135,12 +137,36 @@ def _changed(season: Season, changes: Mapping[str, str | None]) -> Season:
                 raise UsageError(f"code is visible never, after_close or at_once, not {value!r}")
             update[name] = value
         elif name in CHANGEABLE:
-            update[name] = None if value is None else _parse_moment(value)
+            update[name] = None if value in (None, "never") else _parse_moment(value)
     return season.model_copy(update=update)
 
 
 def _parse_moment(text: str) -> datetime:
     try:
-        return in_utc(datetime.fromisoformat(text.replace("Z", "+00:00")))
+        moment = _read_moment(text)
     except ValueError:
         raise UsageError(f"{text[:40]!r} is not a time: write 2027-01-31T18:00Z") from None
+    try:
+        return in_utc(moment)
+    except ValueError as error:
+        raise UsageError(f"{text[:40]!r}: {error}: use never where it has no such time") from None
+
+
+def _restored(season: Season, details: Mapping[str, Any]) -> Season:
+    """Return a season with what the log says: what was accepted once is read, also if it would be refused today."""
+    update = {name: details[name] for name in CHANGEABLE if name in details}
+    for name in ("opens", "closes"):
+        if update.get(name) is not None:
+            update[name] = _within_calendar(_read_moment(update[name]))
+    return season.model_copy(update=update)
+
+
+def _within_calendar(moment: datetime) -> datetime:
+    """Return a moment in UTC; one beyond the years of a season becomes the first or the last of them."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return min(max(moment, _FIRST), _LAST).astimezone(timezone.utc)
+
+
+def _read_moment(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))

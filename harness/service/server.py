@@ -115,11 +115,17 @@ def _serve(
         ready(f"http://{host}:{listening.getsockname()[1]}", service.database)
         supervisor.start()
 
-    # The server hands the signal that stopped it on when it has stopped; workers are to be stopped after it.
+    server = _Server(make_config(service), answering)
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # Until the server looks after signals itself. And it hands the one that stopped it on when it has stopped: workers
+    # are to be stopped after it.
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, stop)
     try:
-        _Server(make_config(service), answering).run(sockets=[listening])
+        server.run(sockets=[listening])
     finally:
         service.closing = True
         service.intake.close()
@@ -134,9 +140,9 @@ class _Server(uvicorn.Server):
         self._answering = answering
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, then say so."""
+        """Begin to answer, then say so; unless it is being stopped already."""
         await super().startup(sockets)
-        if self.started:
+        if self.started and not self.should_exit:
             await run_in_threadpool(self._answering)
 
 
@@ -186,6 +192,8 @@ def _add_probes(app: FastAPI, metrics: Metrics) -> None:
             return JSONResponse({"ready": False, "why": "the database is out of reach"}, 503)
         if service.closing:
             return JSONResponse({"ready": False, "why": "it is being stopped"}, 503)
+        if not service.intake.works:
+            return JSONResponse({"ready": False, "why": "what takes submissions has ended: start it again"}, 503)
         return JSONResponse({"ready": True, **facts})
 
     @app.get("/metrics", include_in_schema=False)

@@ -65,7 +65,7 @@ def wait_of(connection: Connection, job: Job, pace: Pace, now_s: float) -> Wait:
         return Wait(0, 0.0)
     if job.state in HELD:
         return _wait_at(job, 0, pace, now_s)
-    position = find_position(job.team, _rank_among_own(connection, job), *_queue_of(connection, job.stage))
+    position = _look_at(connection, job.stage).find_position(job.team, _rank_among_own(connection, job))
     return _wait_at(job, position, pace, now_s)
 
 
@@ -82,8 +82,8 @@ class Watch:
         """Look at the queue, unless that was a moment ago."""
         seen = self._seen
         if seen is None or not 0 <= now_s - seen.at_s < WATCH_S:
-            queues = {stage: _queue_of(connection, stage) for stage in STAGES}
-            self._seen = seen = _Seen(now_s, observe(connection, now_s), queues)
+            lines = {stage: _look_at(connection, stage) for stage in STAGES}
+            self._seen = seen = _Seen(now_s, observe(connection, now_s), lines)
         return seen
 
     def is_fresh(self, now_s: float) -> bool:
@@ -103,15 +103,42 @@ class Watch:
 
 
 @dataclass(frozen=True)
+class _Line:
+    """What waits for a stage at one moment.
+
+    Attributes:
+        waiting: how many jobs, by team.
+        order: these teams as their turns come.
+        busy: how many jobs of any team are under way.
+        served_s: when any team had its last turn.
+    """
+
+    waiting: Mapping[str, int]
+    order: Sequence[str]
+    busy: Mapping[str, int]
+    served_s: Mapping[str, float]
+
+    def find_position(self, team: str, nth: int) -> int:
+        """Return the position of a team's nth waiting job; the team may have come since."""
+        order = self.order
+        if team not in self.waiting:
+            order = [other for other in order if self._turn(other) <= self._turn(team)] + [team]
+        return find_position(team, nth, self.waiting, order)
+
+    def _turn(self, team: str) -> tuple[int, float]:
+        return self.busy.get(team, 0), self.served_s.get(team, 0.0)
+
+
+@dataclass(frozen=True)
 class _Seen:
-    """The queue at one moment: the pace, and for each stage how many jobs each team has, and whose turn it is."""
+    """The queue at one moment: the pace, and what waits for each stage."""
 
     at_s: float
     pace: Pace
-    queues: Mapping[str, tuple[dict[str, int], list[str]]]
+    lines: Mapping[str, _Line]
 
     def wait_of(self, job: Job, nth: int) -> Wait:
-        position = find_position(job.team, nth, *self.queues[job.stage])
+        position = self.lines[job.stage].find_position(job.team, nth)
         return Wait(position, _estimate(job.stage, position, self.pace))
 
 
@@ -122,9 +149,9 @@ def find_position(team: str, nth: int, waiting: Mapping[str, int], order: Sequen
         team: whose job.
         nth: 1 for the team's next one.
         waiting: how many jobs wait, by team.
-        order: the teams in whose turn it is now, the next one first.
+        order: the teams as their turns come, the next one first; a team that is not there comes after them.
     """
-    ahead = set(order[: order.index(team)]) if team in order else set()
+    ahead = set(order[: order.index(team)] if team in order else order)
     others = (min(count, nth if other in ahead else nth - 1) for other, count in waiting.items() if other != team)
     return nth + sum(others)
 
@@ -162,7 +189,7 @@ def _list_in_turns(connection: Connection) -> list[tuple[str, int]]:
     held = select(jobs.c.id).where(jobs.c.state.in_(HELD)).order_by(jobs.c.started_s, jobs.c.id)
     listed = [(name, 0) for name in connection.scalars(held)]
     for stage in reversed(STAGES):
-        turn = {team: number for number, team in enumerate(_queue_of(connection, stage)[1])}
+        turn = {team: number for number, team in enumerate(_look_at(connection, stage).order)}
         waiting = select(jobs.c.id, jobs.c.team).where(jobs.c.state == QUEUED, jobs.c.stage == stage)
         own: Counter[str] = Counter()
         places = []
@@ -178,17 +205,16 @@ def _wait_at(job: Job, position: int, pace: Pace, now_s: float) -> Wait:
     return Wait(position, _estimate(job.stage, position, pace, spent_s))
 
 
-def _queue_of(connection: Connection, stage: str) -> tuple[dict[str, int], list[str]]:
-    """Return how many jobs of each team wait for a stage, and the teams in the order of their turns."""
+def _look_at(connection: Connection, stage: str) -> _Line:
     counted = select(jobs.c.team, func.count(), func.min(jobs.c.id)).where(
         jobs.c.state == QUEUED, jobs.c.stage == stage
     )
     rows = connection.execute(counted.group_by(jobs.c.team)).all()
     held = select(jobs.c.team, func.count()).where(jobs.c.state.in_(HELD)).group_by(jobs.c.team)
     busy = {row[0]: row[1] for row in connection.execute(held)}
-    served = {row.team: row.served_s for row in connection.execute(select(turns).where(turns.c.stage == stage))}
-    order = sorted(rows, key=lambda row: (busy.get(row[0], 0), served.get(row[0], 0.0), row[2]))
-    return {team: count for team, count, _ in rows}, [row[0] for row in order]
+    served_s = {row.team: row.served_s for row in connection.execute(select(turns).where(turns.c.stage == stage))}
+    order = sorted(rows, key=lambda row: (busy.get(row[0], 0), served_s.get(row[0], 0.0), row[2]))
+    return _Line({team: count for team, count, _ in rows}, [row[0] for row in order], busy, served_s)
 
 
 def _estimate(stage: str, position: int, pace: Pace, spent_s: float = 0.0) -> float | None:

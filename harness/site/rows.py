@@ -43,6 +43,8 @@ class Rows:
         name = (entry.record.id, links, tuple(case.case_id for case in timed))
         with self._lock:
             kept = self._rows.get(name)
+            if kept is not None:
+                self._rows.move_to_end(name)
         if kept is not None and kept[0] == entry:
             return kept[1]
         row = macro(entry, timed)

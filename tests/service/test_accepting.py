@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import datetime, timezone
 
 import pytest
 from sqlalchemy import func, insert, select
 
+from harness.errors import UsageError
 from harness.service.accepting import accept
+from harness.service.acts import log_act
 from harness.service.errors import RefusedError
 from harness.service.job import QUEUED, load_job
 from harness.service.rules import Rules, change_season
@@ -117,6 +120,35 @@ def test_organisers_move_the_deadline(database):
         change_season(connection, season, {"closes": None, "code_visible": "never"}, "ada", "for ever", START_S)
         assert rules_now(connection).season.code_visible == "never"
     submit(database)
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "phase"),
+    [
+        (None, "9999-12-31T00:00:00+00:00", "open"),
+        (None, "9999-12-31T23:59:59-12:00", "open"),
+        ("0001-01-01T00:00:00+14:00", "1970-01-01T00:00:00", "closed"),
+        ("9999-01-01T00:00:00+00:00", None, "before"),
+    ],
+)
+def test_times_that_an_earlier_version_took_are_read_and_mended(database, opens, closes, phase):
+    with database.write() as connection:
+        name = rules_now(connection).season.name
+        details = {"opens": opens, "closes": closes, "code_visible": "never"}
+        log_act(connection, "ada", "season", name, "as it was allowed", now_s=START_S, details=details)
+    with database.write() as connection:
+        rules = rules_now(connection)
+        assert (rules.phase(START_S), rules.season.code_visible) == (phase, "never")
+        change_season(connection, rules.season, {"opens": "never", "closes": None}, "ada", "mended", START_S)
+        season = rules_now(connection).season
+        assert (season.opens, season.closes, season.code_visible) == (None, None, "never")
+
+
+@pytest.mark.parametrize("time", ["9999-12-31T00:00Z", "1970-01-01"])
+def test_a_season_has_years_of_its_own(database, time):
+    told = f"'{time}': a season is between 1971 and 9998: use never where it has no such time"
+    with database.write() as connection, pytest.raises(UsageError, match=f"^{re.escape(told)}$"):
+        change_season(connection, rules_now(connection).season, {"closes": time}, "ada", "x", START_S)
 
 
 def test_a_frozen_problem_says_why(database):

@@ -8,6 +8,7 @@ import http.client
 import json
 import logging
 import socket
+from datetime import datetime, timezone
 
 import pytest
 import requests
@@ -241,6 +242,7 @@ def test_organisers_act_and_everybody_reads_it(live):
         ({"act": "freeze", "problem": "scale"}, "say why"),
         ({"act": "disqualify", "record": "nothing", "reason": "x"}, "there is no record 'nothing'"),
         ({"act": "season", "changes": {"closes": "tomorrow"}, "reason": "x"}, "'tomorrow' is not a time"),
+        ({"act": "season", "changes": {"closes": "9999-01-01"}, "reason": "x"}, "a season is between 1971 and 9998"),
         ({"act": "team", "name": "Ümlaut"}, "is not valid"),
         ({"act": "token", "team": "nobody"}, "there is no team 'nobody'"),
         ({"act": "freeze", "problem": "scale", "reason": "\0"}, "should match pattern"),
@@ -326,6 +328,24 @@ def test_machines_ask_how_it_is(live):
     assert live.get("/readyz").status_code == 503
     closing = submit(live, live.acme, key="while-closing")
     assert "the service is being restarted" in refused(closing, 503, "closing")
+    live.service.closing = False
+    assert live.get("/readyz").json()["ready"] is True
+    live.service.intake.close()
+    ended = live.get("/readyz")
+    assert (ended.status_code, ended.json()["why"]) == (503, "what takes submissions has ended: start it again")
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_what_came_in_time_counts_however_long_it_waits(live):
+    """The season closes while a submission waits to be taken: it counts from when it had come."""
+    came_s = live.service.now_s()
+    closes = datetime.fromtimestamp(came_s + 0.5, timezone.utc).isoformat()
+    assert act(live, act="season", changes={"closes": closes}, reason="the end").status_code == 200
+    live.service.now_s = lambda: came_s
+    live.service.intake._clock = lambda: came_s + 10
+    assert submit(live, live.acme, key="in-time-key").status_code == 202
+    live.service.now_s = lambda: came_s + 0.5
+    refused(submit(live, live.acme, key="late-key-1"), 403, "season-closed")
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from datetime import datetime, timezone
 
 import pytest
 from sqlalchemy import func, select, update
@@ -13,13 +14,13 @@ from harness.service import intake as module
 from harness.service.accepting import Asked
 from harness.service.errors import RefusedError
 from harness.service.intake import Intake
-from harness.service.rules import RulesFile
+from harness.service.rules import RulesFile, change_season
 from harness.service.schema import jobs, tokens
 from harness.service.settings import Limits
 from harness.service.teams import hold_team, issue_token, revoke_token
 from harness.service.waiting import Watch, observe, wait_of
 from harness.store.database import Database
-from tests.service.event import LIMITS, WORKSPACE, join, received
+from tests.service.event import LIMITS, START_S, WORKSPACE, join, received, rules_now
 
 ENOUGH_S = 120.0
 TOKEN = "no-fault-found"
@@ -30,8 +31,8 @@ def opened(database):
     """Make intakes; what they have not taken at the end is taken then."""
     made = []
 
-    def make(limits=LIMITS, own=database):
-        made.append(Intake(own, RulesFile(WORKSPACE), limits, Watch()))
+    def make(limits=LIMITS, own=database, clock=time.time):
+        made.append(Intake(own, RulesFile(WORKSPACE), limits, Watch(), clock))
         return made[-1]
 
     yield make
@@ -40,7 +41,7 @@ def opened(database):
 
 
 def asked(team="acme", key="first-key", **changes):
-    return dataclasses.replace(Asked.of(team, received(f"{team} {key}"), key), **changes)
+    return dataclasses.replace(Asked.of(team, received(f"{team} {key}"), key, time.time()), **changes)
 
 
 def count_jobs(database):
@@ -99,6 +100,53 @@ def test_a_team_that_is_held_waits_alone(cluster, postgresql_template, opened):
     database.close()
 
 
+def test_however_much_a_held_team_has_sent_others_do_not_wait_for_it(cluster, postgresql_template, opened, monkeypatch):
+    monkeypatch.setattr(module, "HELD_S", ENOUGH_S)
+    monkeypatch.setattr(module, "MOST", 3)
+    database = Database(cluster.url(cluster.make_database(postgresql_template)), 15.0)
+    join(database, "acme", "bolt")
+    intake = opened(own=database)
+    with database.write() as connection:
+        hold_team(connection, "acme")
+        held = take_together(intake, [asked("acme", f"key-{i:05}") for i in range(7)])
+        for i in range(5):
+            assert intake.take(asked("bolt", f"key-{i:05}"), TOKEN).result(ENOUGH_S).new
+        assert not any(future.done() for future in held)
+    assert [future.result(ENOUGH_S).nth for future in held] == [1, 2, 3, 4, 5, 6, 7], "in the order in which they came"
+    intake.close()
+    database.close()
+
+
+def test_what_came_before_the_close_is_taken_after_it(database, opened):
+    join(database, "acme")
+    closes_s = START_S + 3600
+    with database.write() as connection:
+        told = datetime.fromtimestamp(closes_s, timezone.utc).isoformat()
+        change_season(connection, rules_now(connection).season, {"closes": told}, "ada", "the end", START_S)
+    intake = opened(clock=lambda: closes_s + 10)
+    taken = intake.take(asked(key="in-time-key", came_s=closes_s - 0.001), TOKEN).result(ENOUGH_S)
+    assert (taken.job.submitted_s, taken.job.queued_s) == (closes_s - 0.001, closes_s + 10)
+    late = intake.take(asked(key="late-late-key", came_s=closes_s), TOKEN).exception(ENOUGH_S)
+    assert (late.status, late.kind) == (403, "season-closed")
+
+
+def test_a_fault_of_ours_ends_what_it_met_and_not_the_thread(database, opened):
+    join(database, "acme")
+    intake = opened()
+
+    def fail(*_):
+        del intake._tell_all
+        raise RuntimeError("a fault of ours")
+
+    intake._tell_all = fail
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        intake.take(asked(), TOKEN).result(ENOUGH_S)
+    assert intake.take(asked(key="second-key"), TOKEN).result(ENOUGH_S).new
+    assert intake.works
+    intake.close()
+    assert not intake.works
+
+
 def test_a_team_is_not_held_for_ever(cluster, postgresql_template, opened, monkeypatch):
     monkeypatch.setattr(module, "HELD_S", 0.05)
     database = Database(cluster.url(cluster.make_database(postgresql_template)), 15.0)
@@ -109,7 +157,7 @@ def test_a_team_is_not_held_for_ever(cluster, postgresql_template, opened, monke
         error = intake.take(asked(), TOKEN).exception(ENOUGH_S)
     assert isinstance(error, RefusedError)
     assert (error.status, error.kind, error.retry_after_s) == (503, "busy", 0.05)
-    assert str(error) == "the organisers are at work on your team's submissions: try again"
+    assert str(error) == "your team's submissions are being worked on: try again"
     intake.close()
     database.close()
 

@@ -10,11 +10,15 @@ import time
 import pytest
 from sqlalchemy import func, select
 
+from harness.service import server as module
 from harness.service.evaluating import local_targets
+from harness.service.http import Service
 from harness.service.job import HELD
 from harness.service.organising import found_team, give_token
 from harness.service.reading import load_board
 from harness.service.schema import jobs, workers
+from harness.service.settings import Limits, Settings
+from harness.service.supervisor import Crew, Supervisor
 from harness.spec import load_season
 from harness.store.record import decode_record
 from harness.store.schema import records
@@ -127,6 +131,28 @@ def test_who_stops_gives_back_what_it_had(season, database):
     record_outcome(outcomes, "long", 5.0)
     server.start()
     assert server.wait_done(name)["verdict"] == "PASSED"
+
+
+@SQLITE
+def test_a_signal_while_it_starts_stops_it(database, monkeypatch):
+    """It comes just before the server looks after signals itself: nobody is told that it answers, no worker starts."""
+    run = module._Server.run
+
+    def run_after_signal(self, sockets):
+        os.kill(os.getpid(), signal.SIGTERM)
+        run(self, sockets)
+
+    monkeypatch.setattr(module._Server, "run", run_after_signal)
+    settings = Settings(WORKSPACE, "", Limits())
+    service = Service(database, settings)
+    supervisor = Supervisor(database, settings, Crew({"build": 1}))
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        module._serve(service, supervisor, "127.0.0.1", 0, lambda *_: pytest.fail("it goes on"))
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert service.closing
 
 
 @pytest.mark.slow

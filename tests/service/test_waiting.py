@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from harness.service.job import BUILD
 from harness.service.queue import pass_on
 from harness.service.recovery import register_worker
 from harness.service.schema import jobs
-from harness.service.waiting import count_waiting, find_position, list_queue, observe, wait_of
+from harness.service.waiting import Watch, count_waiting, find_position, list_queue, observe, wait_of
 from tests.service.event import GPU, START_S, finish, join, lease, submit
 
 
@@ -38,6 +38,11 @@ def test_positions_are_the_order_of_service(database):
     assert order == sorted(waiting, key=positions.__getitem__)
 
 
+def wait_of_now(database, job):
+    with database.read() as connection:
+        return wait_of(connection, job, observe(connection, START_S), START_S).position
+
+
 def jobs_of(connection):
     return [job for job, _ in list_queue(connection, observe(connection, START_S), START_S)]
 
@@ -63,6 +68,28 @@ def test_a_position_in_turns():
     assert find_position("acme", 1, waiting, order) == 2
     assert find_position("bolt", 1, waiting, order) == 3
     assert find_position("acme", 3, waiting, order) == 3 + 1 + 3
+    assert find_position("dusk", 1, waiting, order) == 4, "who is not there yet comes after everybody's first"
+
+
+def test_who_comes_after_a_look_is_told_the_position_of_its_turn(database):
+    """The look knows whose turn has been, also of teams of which nothing waited."""
+    served, waiting = ["acme", "bolt"], ["core", "dusk", "ember"]
+    join(database, *served, *waiting, "flint", "gorge")
+    for i, team in enumerate((*served, "core")):
+        submit(database, team, now_s=START_S + i)
+        assert finish(database, lease(database, now_s=START_S + i), now_s=START_S + i)
+    for i, team in enumerate(waiting):
+        submit(database, team, now_s=START_S + 10 + i)
+    watch = Watch()
+    with database.read() as connection:
+        watch.refresh(connection, START_S + 20)
+    for team, position in (("flint", 3), ("acme", 3), ("gorge", 3)):  # before `core`: its turn was last
+        job = submit(database, team, now_s=START_S + 20)
+        assert watch.wait_of_new(job, 1).position == position == wait_of_now(database, job), team
+        with database.write() as connection:
+            connection.execute(delete(jobs).where(jobs.c.id == job.id))
+    job = submit(database, "core", now_s=START_S + 21)
+    assert watch.wait_of_new(job, 2).position == wait_of_now(database, job) == 4
 
 
 def test_estimates_come_from_what_was_observed(database):

@@ -58,3 +58,14 @@ def test_no_more_rows_are_kept_than_there_is_room_for(monkeypatch):
     draw()
     draw(SECOND)
     assert draw()
+
+
+def test_what_was_asked_for_last_is_kept(monkeypatch):
+    monkeypatch.setattr(module, "MOST", 2)
+    draw = Drawing()
+    draw()
+    draw(SECOND)
+    assert not draw()
+    draw(links=BELOW)
+    assert not draw()
+    assert draw(SECOND)

@@ -24,11 +24,7 @@ def season(opens: str | None, closes: str | None, code_visible: str | None, reas
     from harness.service.rules import RulesFile, change_season
 
     given = {"opens": opens, "closes": closes, "code_visible": code_visible}
-    changes = {
-        name: None if value == "never" and name != "code_visible" else value
-        for name, value in given.items()
-        if value is not None
-    }
+    changes = {name: value for name, value in given.items() if value is not None}
     with opened() as database:
         file = RulesFile(find_settings().root)
         if changes:
