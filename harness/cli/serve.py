@@ -31,7 +31,7 @@ def command(host: str, port: int, workers: str | None, evaluate: str, targets: s
     """
     from harness.engine.workspace import find_workspace
     from harness.sandbox import best_level
-    from harness.service.evaluating import ENGINE, local_targets, make_evaluator, want_sandbox
+    from harness.service.evaluating import ENGINE, check_targets, local_targets, make_evaluator, want_sandbox
     from harness.service.server import serve
     from harness.service.settings import load_settings
     from harness.service.supervisor import Crew, parse_counts
@@ -46,12 +46,15 @@ def command(host: str, port: int, workers: str | None, evaluate: str, targets: s
     gpus = tuple(targets.split(",")) if targets else local_targets(season)
     counts = parse_counts(workers) if workers else {"build": 1, **({"gpu": 1} if gpus else {})}
     if evaluate == ENGINE and any(counts.values()):
+        check_targets(gpus, bool(counts.get("gpu")))
         want_sandbox(season, best_level())
 
     def ready(address: str, database: Database) -> None:
         print(f"the service is at {address}   database: {database.place}   Ctrl-C stops it", file=sys.stderr)
         with database.read() as connection:
             empty = not list_teams(connection)
+        if not any(counts.values()):
+            print("no workers: boards are shown, submissions wait until there are some (--workers)", file=sys.stderr)
         if empty:
             print("no team yet: harness admin team add NAME, then harness admin token issue NAME", file=sys.stderr)
 

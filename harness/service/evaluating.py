@@ -21,8 +21,10 @@ from harness.spec import Problem, Season
 from harness.store import load_records
 from harness.store.record import Record, VerdictRecord
 from harness.submission import Submission
+from harness.target import load_target
 
 ENGINE, RECORDED = "engine", "recorded"
+_OR_REHEARSE = "or rehearse with --evaluate recorded=FOLDER"
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,25 @@ def local_targets(season: Season) -> tuple[str, ...]:
 
     found = find_season_gpu(season)
     return (found[1].name,) if found is not None else ()
+
+
+def check_targets(targets: tuple[str, ...], replaying: bool) -> None:
+    """Hold what GPU workers are to replay on against the GPUs of this machine.
+
+    Args:
+        targets: names of targets.
+        replaying: whether there are GPU workers.
+
+    Raises:
+        UsageError: there are none for them to use.
+    """
+    from harness.engine.gpu_node import find_gpu_of
+
+    for target in map(load_target, targets):
+        if find_gpu_of(target) is None:
+            raise UsageError(f"this machine has no {target.title} to replay on: leave --targets out, {_OR_REHEARSE}")
+    if replaying and not targets:
+        raise UsageError(f"no GPU here that the season ranks, so no gpu workers: leave gpu=N out, {_OR_REHEARSE}")
 
 
 def named_after(record: Record, job: Job) -> Record:

@@ -19,6 +19,7 @@ from harness.engine.submit import judge_ours
 from harness.errors import StoreError
 from harness.service.evaluating import Evaluator, Task
 from harness.service.job import BUILD, Job, Lease
+from harness.service.logs import warn
 from harness.service.queue import pass_on, retry_job
 from harness.service.received import unpack_files
 from harness.service.results import conclude, fault_record
@@ -71,6 +72,8 @@ def store_outcome(database: Database, lease: Lease, record: Record, replayed: fr
         record: from `evaluate_job`.
         replayed: the targets that are replayed here; a build for another one is done.
     """
+    if record.kind == Kind.HARNESS_ERROR:
+        _warn_of_fault(lease.job, record)
     with database.write() as connection:
         now_s = time.time()
         if record.kind == Kind.HARNESS_ERROR and retry_job(connection, lease, now_s):
@@ -81,6 +84,15 @@ def store_outcome(database: Database, lease: Lease, record: Record, replayed: fr
         else:
             stored = conclude(connection, lease, record, now_s)
     return "discarded" if not stored else "passed on" if lease.job.stage == BUILD and waits else "done"
+
+
+def _warn_of_fault(job: Job, record: Record) -> None:
+    """Log that an evaluation failed for a fault of ours: what kind, and where. Its page says more to organisers."""
+    verdict = record.verdict
+    told = str(verdict.details.get("traceback", "")) if verdict is not None else ""
+    where = [line.strip() for line in told.splitlines() if line.lstrip().startswith('File "')]  # no line of code
+    reason = verdict.reason if verdict is not None else ""
+    warn("evaluation failed", job=job.id, team=job.team, stage=job.stage, reason=reason, where=where[-6:])
 
 
 def _load_files(connection: Connection, sha256: str) -> tuple[tuple[str, bytes], ...]:

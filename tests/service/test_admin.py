@@ -100,13 +100,16 @@ def test_backup_and_restore(typed, monkeypatch):
             "the season would close before it opens",
         ),
         (("serve", "--workers", "cook=2"), "'cook=2' is no number of workers: write build=2,gpu=1"),
+        (("serve", "--targets", "b200"), "this machine has no NVIDIA B200 .*leave --targets out, or rehearse"),
+        (("serve", "--workers", "gpu=1"), "no GPU here that the season ranks, .*: leave gpu=N out, or rehearse"),
         (("serve", "--evaluate", "guess"), "'guess' is no way to evaluate: engine, or recorded=FOLDER"),
         (("serve", "--evaluate", "recorded=nowhere"), "no records at nowhere"),
         (("serve", "--evaluate", "recorded=.@fast"), "the pace of recorded outcomes should be a number, not 'fast'"),
         (("serve", "--host", "203.0.113.1"), "cannot listen at 203.0.113.1 port 8000: .*: choose another --port"),
     ],
 )
-def test_what_cannot_be_done(typed, arguments, message):
+def test_what_cannot_be_done(typed, arguments, message, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")  # a machine without a GPU, as most are
     with pytest.raises(UsageError, match=message):
         typed(*arguments)
 
