@@ -40,6 +40,7 @@ def board_document(board: Board) -> dict[str, Any]:
         "ranked": [_entry_fields(entry) for entry in board.entries],
         "unranked": [_apart_fields(apart) for apart in board.unranked],
         "other_settings": [_apart_fields(apart) for apart in board.elsewhere],
+        "ruled_out": board.ruled_out,
     }
 
 

@@ -64,6 +64,7 @@ class Board:
         unranked: the newest accepted record of each team that is not ranked, in the board's setting.
         elsewhere: each team's best of other settings: not comparable.
         version_now: the problem's version today, None where nobody said it.
+        ruled_out: how many accepted records organisers have ruled out: they are in none of the lists.
     """
 
     problem: str
@@ -76,6 +77,7 @@ class Board:
     elsewhere: tuple[Apart, ...] = ()
     version_now: str | None = None
     noise_assumed: bool = False
+    ruled_out: int = 0
 
     @property
     def changed(self) -> str:
@@ -120,7 +122,8 @@ def rank(
     counting = [record for record in shown if record.id not in ruled]
     setting = setting or _newest_setting(counting) or (shown[-1].setting if shown else None)
     here = [record for record in counting if record.setting == setting]
-    empty = Board(*board, setting, noise, version_now=version_now, noise_assumed=noise_assumed)
+    out = len(shown) - len(counting)
+    empty = Board(*board, setting, noise, version_now=version_now, noise_assumed=noise_assumed, ruled_out=out)
     programs = pool_runs(record for record in here if record.scored)
     others = _pool_others(record for record in counting if record.setting != setting)
     return arrange(empty, programs, here, others, _first_teams(shown))

@@ -95,3 +95,8 @@ def common_axes(shapes: Sequence[dict[str, int]]) -> str:
     """Write the axes that `telling_axes` leaves out, with their one size: "K=64 V=64"."""
     telling = telling_axes(shapes)
     return " ".join(f"{axis}={size}" for axis, size in (shapes[0] if shapes else {}).items() if axis not in telling)
+
+
+def tell_ruled_out(count: int) -> str:
+    """Say how many submissions organisers have ruled out of a board."""
+    return f"{count} submission{' is' if count == 1 else 's are'} ruled out by the organisers, and not listed here."

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 
 from harness.board.text import microseconds, moment
 from harness.store.record import Record
@@ -57,7 +58,7 @@ def plot_trend(records: Sequence[Record]) -> Trend | None:
     low_us, high_us = min(scores_us), max(scores_us)
     logarithmic = high_us / low_us > LOGARITHMIC_ABOVE
     heights = _spread([math.log(score) if logarithmic else score for score in scores_us])
-    best = [score <= min(scores_us[: i + 1]) for i, score in enumerate(scores_us)]
+    best = [score <= fastest for score, fastest in zip(scores_us, accumulate(scores_us, min), strict=True)]
     dots = tuple(Dot(x, 100 - y, record, b) for x, y, record, b in zip(times_s, heights, scored, best, strict=True))
     middle_us = math.sqrt(low_us * high_us) if logarithmic else (low_us + high_us) / 2
     labels_us = (microseconds(high_us), microseconds(middle_us), microseconds(low_us))

@@ -91,6 +91,12 @@ def render_standing(record: Record, placed: Placed | None, ranked: int) -> Rende
     return Text(clean(text))
 
 
+def render_ruling(record: Record, reason: str) -> RenderableType:
+    """Return a sentence on a record that organisers have ruled out, and why."""
+    where = f"{record.problem}, {record.target}"
+    return Text(clean(f"Ruled out by the organisers: {reason}. {where} has no place for it, nor lists it"), "red")
+
+
 def render_build(
     verdict: VerdictRecord | None, build: BuildRecord | None, kernels: Sequence[KernelRecord], folder: Path | None
 ) -> list[RenderableType]:

@@ -14,7 +14,7 @@ from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
-    from harness.client.answers import State
+    from harness.client.answers import Finished, State
     from harness.client.connection import Connection
     from harness.client.pending import Pending, PendingFolder
     from harness.store import Record
@@ -78,9 +78,11 @@ def send_record(connection: Connection, record: Record) -> None:
     """Send a record that was made here to a service, and tell what it is there."""
     from harness.client.submitting import post_record
 
-    name = post_record(connection, record)
+    name, ruling = post_record(connection, record)
     where = f"{connection.address.url}/records/{name}"
     print(f"posted as {name}: listed as unverified, never ranked   {where}", file=sys.stderr)
+    if ruling is not None:
+        print(f"note: the organisers have ruled this out there: {ruling}", file=sys.stderr)
 
 
 def _prepare(connection: Connection, workspace: Workspace, options: Options) -> Pending:
@@ -112,13 +114,13 @@ def _run(connection: Connection, workspace: Workspace, pending: Pending, as_json
 
     folder = PendingFolder(workspace.state)
     try:
-        record = _follow(connection, folder, pending, quiet=as_json)
+        finished = _follow(connection, folder, pending, quiet=as_json)
         if as_json:
             from harness.store import encode_record
 
-            print_json(encode_record(record))
+            print_json({**encode_record(finished.record), "disqualified": finished.ruling})
         else:
-            _report(connection, record, debug=debug)
+            _report(connection, finished, debug=debug)
     except KeyboardInterrupt:
         print(f"\nstopped watching; the service goes on with it. To see what becomes of it: {RESUME}", file=sys.stderr)
         return INTERRUPTED
@@ -129,13 +131,13 @@ def _run(connection: Connection, workspace: Workspace, pending: Pending, as_json
             print(f"note: nothing is lost: {RESUME} goes on with this submission", file=sys.stderr)
         raise
     folder.forget(pending)
-    return Kind(record.kind).exit_code
+    return Kind(finished.record.kind).exit_code
 
 
-def _follow(connection: Connection, folder: PendingFolder, pending: Pending, *, quiet: bool) -> Record:
+def _follow(connection: Connection, folder: PendingFolder, pending: Pending, *, quiet: bool) -> Finished:
     from harness.cli.progress import show_progress
     from harness.client.narrating import Narrator
-    from harness.client.submitting import fetch_record, follow, send
+    from harness.client.submitting import fetch_finished, follow, send
 
     folder.save(pending)  # before anything is sent: whatever happens from here on, it can be gone on with
     state = send(connection, pending)
@@ -143,7 +145,7 @@ def _follow(connection: Connection, folder: PendingFolder, pending: Pending, *, 
     _tell_begin(connection, state, quiet=quiet)
     with show_progress(quiet=quiet) as listener:
         state = follow(connection, state, Narrator(listener).watch, _trouble(quiet=quiet))
-    return fetch_record(connection, state.id)
+    return fetch_finished(connection, state.id)
 
 
 def _tell_begin(connection: Connection, state: State, *, quiet: bool) -> None:
@@ -163,13 +165,15 @@ def _trouble(*, quiet: bool) -> Callable[[str], None]:
     return tell
 
 
-def _report(connection: Connection, record: Record, *, debug: bool) -> None:
-    from harness.cli.report import compose_report, render_standing
+def _report(connection: Connection, finished: Finished, *, debug: bool) -> None:
+    from harness.cli.report import compose_report, render_ruling, render_standing
     from harness.client.boards import fetch_board
     from harness.client.submitting import fetch_previous
 
-    standing = None
-    if record.accepted:
+    record, standing = finished.record, None
+    if finished.ruling is not None:
+        standing = render_ruling(record, finished.ruling)
+    elif record.accepted:
         try:
             board, _ = fetch_board(connection, record.problem, record.target, record.division)
         except HarnessError as error:

@@ -73,6 +73,18 @@ class State:
 
 
 @dataclass(frozen=True)
+class Finished:
+    """The record of a submission that is done.
+
+    Attributes:
+        ruling: why organisers have ruled it out, None if they have not; it has no place then.
+    """
+
+    record: Record
+    ruling: str | None
+
+
+@dataclass(frozen=True)
 class Season:
     """The season that a service runs; `problems` by name, with title, version, points."""
 
@@ -132,6 +144,7 @@ class BoardAnswer:
     ranked: tuple[Row, ...]
     unranked: tuple[Row, ...]
     other_settings: tuple[Row, ...]
+    ruled_out: int = 0
     unverified: tuple[Posted, ...] = ()
     noise: float = 0.0
     setting: MadeWith | None = None
@@ -195,6 +208,12 @@ def read_record(document: Any) -> Record:
     if record.verdict is None or record.kind not in [kind.value for kind in Kind]:
         raise _odd()
     return record
+
+
+def read_ruling(document: Any) -> str | None:
+    """Return why organisers have ruled out what an answer is about, None if it does not say that they have."""
+    ruling = document.get("disqualified") if isinstance(document, dict) else None
+    return clean(ruling)[:MAX_TEXT] if isinstance(ruling, str) else None
 
 
 def read_id(text: str) -> str:

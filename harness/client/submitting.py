@@ -11,7 +11,18 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from harness.client.answers import DONE, Sketch, State, Who, read, read_id, read_list, read_record
+from harness.client.answers import (
+    DONE,
+    Finished,
+    Sketch,
+    State,
+    Who,
+    read,
+    read_id,
+    read_list,
+    read_record,
+    read_ruling,
+)
 from harness.client.connection import Connection
 from harness.client.errors import AnswerError, RefusalError, UnavailableError
 from harness.client.pending import Pending
@@ -128,16 +139,22 @@ def follow(
 
 
 def fetch_record(connection: Connection, record_id: str) -> Record:
-    """Return the record of a submission that is done.
+    """Return the record of a submission that is done, as `fetch_finished` does."""
+    return fetch_finished(connection, record_id).record
+
+
+def fetch_finished(connection: Connection, record_id: str) -> Finished:
+    """Return the record of a submission that is done, and what organisers have ruled of it.
 
     Raises:
         AnswerError: what comes is another one, or none.
         HarnessError: it does not come.
     """
-    record = read_record(connection.get(f"/records/{read_id(record_id)}"))
+    document = connection.get(f"/records/{read_id(record_id)}")
+    record = read_record(document)
     if record.id != record_id:
         raise AnswerError(f"{connection.address.name} answers with another record than {record_id}: try again")
-    return record
+    return Finished(record, read_ruling(document))
 
 
 def fetch_previous(connection: Connection, record: Record) -> Previous:
@@ -155,15 +172,18 @@ def fetch_previous(connection: Connection, record: Record) -> Previous:
     return Previous(records[earlier[0].id] if earlier else None, records[best.id] if best else None)
 
 
-def post_record(connection: Connection, record: Record) -> str:
-    """Send a record that was made here, and return the name that the service gives it: listed, never ranked.
+def post_record(connection: Connection, record: Record) -> tuple[str, str | None]:
+    """Send a record that was made here: it is listed, never ranked.
+
+    Returns:
+        The name that the service gives it, and why organisers have ruled its program out, None if they have not.
 
     Raises:
         HarnessError: it is refused, or the service cannot be reached.
     """
     answer = connection.post("/records", encode_record(record))
     name = answer.get("id") if isinstance(answer, dict) else None
-    return read_id(name if isinstance(name, str) else "")
+    return read_id(name if isinstance(name, str) else ""), read_ruling(answer)
 
 
 def is_gone(error: HarnessError) -> bool:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.table import verdict_text
-from harness.board.text import gap, microseconds, moment, percent, seconds
+from harness.board.text import gap, microseconds, moment, percent, seconds, tell_ruled_out
 from harness.client.answers import QUEUED, BoardAnswer, Posted, Season, Standing, State
 from harness.client.answers import Row as BoardRow
 from harness.client.narrating import describe
@@ -43,6 +43,8 @@ def render_board(board: BoardAnswer, title: str, team: str | None = None) -> Ren
     for heading, rows in (("Not ranked", board.unranked), ("Other settings", board.other_settings)):
         if rows:
             parts += [Text(f"\n{heading}", "bold"), _render_apart(rows, team)]
+    if board.ruled_out:
+        parts.append(Text(f"\n{tell_ruled_out(board.ruled_out)}", "dim"))
     if board.unverified:
         told = (" (made on the teams' own machines; the service has not run it)", "dim")
         parts += [Text.assemble(("\nUnverified", "bold"), told), _render_posted(board.unverified, team)]

@@ -12,6 +12,7 @@ from typing import Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
 from harness.service.accepting import Asked
@@ -151,7 +152,7 @@ def get_record(request: Request, record_id: str) -> dict[str, Any]:
     with service.database.read() as connection:
         record = load_record(connection, record_id, with_code=True)
         if record is None:
-            return _unverified(load_unverified(connection, record_id))
+            return _unverified(connection, record_id)
         if not service.may_see_code(holder, record.team, rules):
             record = load_record(connection, record_id, with_code=False)
             assert record is not None
@@ -192,9 +193,8 @@ async def post_unverified(request: Request) -> JSONResponse:
     service = service_of(request)
     await run_in_threadpool(service.identify, request)
     body = await read_body(request)
-    name = await run_in_threadpool(_post, request, body)
-    place = f"/api/v1/records/{name}"
-    return JSONResponse({"id": name, "verified": False, "record": place}, 201, {"Location": place})
+    posted = await run_in_threadpool(_post, request, body)
+    return JSONResponse(posted.model_dump(), 201, {"Location": posted.record})
 
 
 async def _read(team: str, body: bytes, key: str | None, came_s: float) -> Asked:
@@ -211,14 +211,16 @@ def _describe(service: Service, job: Job) -> SubmissionState:
         return describe_job(job, service.watch.wait_of(connection, job, service.now_s()))
 
 
-def _post(request: Request, body: bytes) -> str:
+def _post(request: Request, body: bytes) -> Posted:
     """Keep a record, if whoever sent it still may: a body can be long on its way."""
     service = service_of(request)
     with service.database.write() as connection:
         now_s = service.now_s()
         holder = identify(connection, request.headers.get("authorization"), now_s)
         rules = service.rules_file.current(connection)
-        return post_record(connection, holder, body, rules, service.settings.limits, now_s)
+        name = post_record(connection, holder, body, rules, service.settings.limits, now_s)
+        ruling = _unverified(connection, name)["disqualified"]
+    return Posted(id=name, verified=False, record=f"/api/v1/records/{name}", disqualified=ruling)
 
 
 def _want_job(job: Job | None) -> Job:
@@ -227,10 +229,12 @@ def _want_job(job: Job | None) -> Job:
     return job
 
 
-def _unverified(record: Record | None) -> dict[str, Any]:
-    if record is None:
+def _unverified(connection: Connection, record_id: str) -> dict[str, Any]:
+    if (record := load_unverified(connection, record_id)) is None:
         raise RefusedError(404, "not-found", "there is no such record; one is there once its submission is done")
-    return {**encode_record(record), "verified": False, "disqualified": None}
+    # The team is the token's; the program is what the record says of itself, and decides nothing but this note.
+    ruling = find_ruling(connection, record.team, record.program)
+    return {**encode_record(record), "verified": False, "disqualified": ruling}
 
 
 def _in_short(record: Record) -> dict[str, Any]:

@@ -69,11 +69,12 @@ class Who(BaseModel):
 
 
 class Posted(BaseModel):
-    """A record that a team has posted, and where it is."""
+    """A record that a team has posted, where it is, and why organisers have ruled its program out, if they have."""
 
     id: str
     verified: bool
     record: str
+    disqualified: str | None = None
 
 
 class FileContent(BaseModel):

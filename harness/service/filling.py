@@ -20,6 +20,7 @@ from harness.service.job import Job, load_job
 from harness.service.keeping import Boards
 from harness.service.reading import (
     SKETCHED,
+    find_ruled,
     list_boards,
     list_leaders,
     list_records,
@@ -38,6 +39,7 @@ from harness.site.views import (
     ENTRIES,
     LATEST,
     STANDINGS,
+    TREND,
     BoardCard,
     BoardView,
     Overall,
@@ -52,9 +54,6 @@ from harness.site.views import (
 from harness.store.record import Record, decode_record
 from harness.store.schema import records
 from harness.store.store import Previous
-
-TREND = 200
-"""As many of a team's newest records on a board are looked through for those that its chart shows."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +78,15 @@ class Filling:
         """Fill the season's home."""
         every = self.boards.load_all(self.connection, self.rules)
         submissions, teams = self.boards.count(self.connection)
+        latest = tuple(list_records(self.connection, limit=LATEST))
         return SeasonView(
             cards=tuple(BoardCard.of(board) for board in every),
             overall=tuple(replace(item, standings=item.standings[:STANDINGS]) for item in self._overall(every)),
-            latest=tuple(list_records(self.connection, limit=LATEST)),
+            latest=latest,
             teams=teams,
             submissions=submissions,
             notices=list_notices(self.connection),
+            ruled=find_ruled(self.connection, latest),
         )
 
     def find_board(self, page: str) -> BoardKey | None:
@@ -105,14 +106,16 @@ class Filling:
         if number > 1:
             return BoardView(replace(page, unranked=(), elsewhere=()), top, window)
         leaders = list_leaders(self.connection, key, board.setting) if board.setting else []
+        latest = tuple(self._latest(key))
         return BoardView(
             page,
             top,
             window,
             trend=plot_trend(leaders[-TREND:]),
-            latest=tuple(self._latest(key)),
+            latest=latest,
             unverified=tuple(list_unverified(self.connection, key)),
             notices=list_notices(self.connection, key.problem),
+            ruled=find_ruled(self.connection, latest),
         )
 
     def whole_board(self, key: BoardKey) -> Board:
@@ -132,16 +135,18 @@ class Filling:
             assert job is not None
             record, waiting = _on_its_way(job), find_waiting(self.connection, job, self.now_s)
         board = self.boards.load(self.connection, self.rules, board_of(record))
+        history = tuple(self._history(record))
         return RecordView(
             record=record,
             entry=next((entry for entry in board.entries if entry.record.id == record.id), None),
             ranked=len(board.entries),
-            history=tuple(self._history(record)),
+            history=history,
             trend=self._trend(record.team, board),
             changes=list_changes(record, self._previous(record)) if record.state == "finished" else (),
             sources=tuple(self._sources(job)) if job is not None else (),
             notices=tuple(self._notices(record, job)),
             waiting=waiting,
+            ruled=find_ruled(self.connection, history),
         )
 
     def team(self, name: str, number: int) -> TeamView | None:
@@ -155,14 +160,16 @@ class Filling:
         ids = select(records.c.id).where(records.c.team == name).order_by(records.c.id.desc())
         wanted = records.c.id.in_(ids.offset(part.start).limit(ENTRIES))
         rows = self.connection.execute(select(*SKETCHED).where(wanted).order_by(records.c.id.desc()))
+        shown = tuple(map(sketch, rows))
         places = self._places(name, every) if number == 1 else ()
         return TeamView(
             name,
             tuple(self._standings_of(name, every)),
             tuple(places),
-            tuple(map(sketch, rows)),
+            shown,
             window,
             find_title(self.connection, name),
+            find_ruled(self.connection, shown),
         )
 
     def cards_of(self, problem: str) -> tuple[BoardCard, ...]:

@@ -7,6 +7,7 @@ record is its team's code is taken away here (`conceal`) unless the caller may s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, Row, bindparam, func, select
 from harness.board.concealing import conceal
 from harness.board.ranking import Board, arrange
 from harness.board.standings import Standing, rank_overall
-from harness.service.entries import RANKED, BoardKey, on_board
+from harness.service.entries import DISQUALIFIED, RANKED, BoardKey, on_board
 from harness.service.job import Job, read_job
 from harness.service.received import unpack_files
 from harness.service.remembered import load_entries, load_first_teams, load_posted
@@ -39,6 +40,7 @@ _MILESTONES = (
     .where(on_board(milestones), milestones.c.setting == bindparam("counts"))
     .order_by(milestones.c.record)
 )
+_RULED_OUT = select(func.count()).where(on_board(records), records.c.standing == DISQUALIFIED)
 _SETTING = select(boards.c.setting_document, boards.c.version).where(on_board(boards))
 
 
@@ -61,6 +63,7 @@ def load_board(connection: Connection, key: BoardKey, version_now: str | None = 
         gpu.ranking_noise,
         version_now=version_now,
         noise_assumed=gpu.noise is None,
+        ruled_out=connection.execute(_RULED_OUT, key.columns).scalar() or 0,
     )
     if row is None or setting is None:
         return empty
@@ -122,6 +125,13 @@ def list_records(
         wanted.append(records.c.id < before)
     query = select(*SKETCHED).where(*wanted)
     return [sketch(row) for row in connection.execute(query.order_by(records.c.id.desc()).limit(limit))]
+
+
+def find_ruled(connection: Connection, shown: Iterable[Record]) -> frozenset[str]:
+    """Return the ids of those of some records that organisers have ruled out."""
+    ids = [record.id for record in shown]
+    ruled = select(records.c.id).where(records.c.id.in_(ids), records.c.standing == DISQUALIFIED)
+    return frozenset(connection.scalars(ruled)) if ids else frozenset()
 
 
 def list_leaders(connection: Connection, key: BoardKey, setting: Setting) -> list[Record]:

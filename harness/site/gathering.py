@@ -15,6 +15,7 @@ from harness.site.links import board_page
 from harness.site.views import (
     LATEST,
     STANDINGS,
+    TREND,
     BoardCard,
     BoardView,
     Kept,
@@ -65,6 +66,7 @@ class Gathered:
             latest=tuple(self.records[:LATEST]),
             teams=len(self._of_team),
             submissions=len(self.records),
+            ruled=self._kept.rulings.keys(),
         )
 
     def board_views(self, board: Board) -> Iterator[BoardView]:
@@ -78,7 +80,8 @@ class Gathered:
                 yield BoardView(replace(page, unranked=(), elsewhere=()), board.entries[:2], window)
                 continue
             trend = self._plot(here, board.setting)
-            yield BoardView(page, board.entries[:2], window, trend, tuple(here[:LATEST]))
+            ruled = self._kept.rulings.keys()
+            yield BoardView(page, board.entries[:2], window, trend, tuple(here[:LATEST]), ruled=ruled)
 
     def record_view(self, record: Record) -> RecordView:
         """Return what a record's page shows. Its code is taken away where it is drawn: the page says that it is."""
@@ -90,10 +93,11 @@ class Gathered:
             entry=self._entry_of.get(record.id),
             ranked=len(board.entries),
             history=tuple(history[:LATEST]),
-            trend=self._plot(history, record.setting),
+            trend=self._plot(history[:TREND], record.setting),
             changes=list_changes(record, self._previous(record, history)) if finished else (),
             sources=self._kept.sources(record),
             notices=(tell_ruling(ruling),) if ruling is not None else (),
+            ruled=self._kept.rulings.keys(),
         )
 
     def team_views(self, team: str) -> Iterator[TeamView]:
@@ -107,7 +111,7 @@ class Gathered:
         places = tuple(self._places(team))
         for number in range(1, cut(len(own), 1)[1].pages + 1):
             part, window = cut(len(own), number)
-            yield TeamView(team, overall, places, tuple(own[part]), window)
+            yield TeamView(team, overall, places, tuple(own[part]), window, ruled=self._kept.rulings.keys())
 
     def cards_of(self, problem: str) -> tuple[BoardCard, ...]:
         """Return the boards of a problem."""
@@ -117,7 +121,7 @@ class Gathered:
         for board in self.boards:
             for entry in board.entries:
                 if entry.record.team == team:
-                    trend = self._plot(self._of_both[board_page(board), team], board.setting)
+                    trend = self._plot(self._of_both[board_page(board), team][:TREND], board.setting)
                     yield TeamPlace(
                         board.problem, board.target, board.division, entry, len(board.entries), board.changed, trend
                     )

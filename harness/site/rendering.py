@@ -196,6 +196,7 @@ def _environment(characters: int) -> Environment:
         short_names=text.short_names,
         telling_axes=text.telling_axes,
         common_axes=text.common_axes,
+        tell_ruled_out=text.tell_ruled_out,
         board_page=board_page,
         team_page=team_page,
         drawn_row=Rows().draw,

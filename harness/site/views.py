@@ -6,7 +6,7 @@ same wherever it comes from, and nothing here knows a database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from harness.board.history import Change
@@ -23,6 +23,9 @@ STANDINGS = 50
 
 LATEST = 20
 """How many of the latest records a page lists beside what it is about."""
+
+TREND = 200
+"""As many of a team's newest records on a board are looked through for those that its chart shows."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,7 @@ class SeasonView:
 
     Attributes:
         notices: what organisers have to say before everything else.
+        ruled: the ids of records that organisers have ruled out; of those that are shown at least.
     """
 
     cards: tuple[BoardCard, ...] = ()
@@ -118,6 +122,7 @@ class SeasonView:
     teams: int = 0
     submissions: int = 0
     notices: tuple[str, ...] = ()
+    ruled: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,7 @@ class BoardView:
         window: counts entries.
         unverified: records that teams posted from their own machines; they rank nowhere.
         notices: what organisers have to say of the board.
+        ruled: as `SeasonView.ruled`.
     """
 
     board: Board
@@ -139,6 +145,7 @@ class BoardView:
     latest: tuple[Record, ...] = ()
     unverified: tuple[Record, ...] = ()
     notices: tuple[str, ...] = ()
+    ruled: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -178,6 +185,7 @@ class RecordView:
         sources: the submission's files, where whoever fills this has them.
         notices: what organisers or the service have to say of it, before everything else.
         waiting: where it is in the queue, while it is there.
+        ruled: as `SeasonView.ruled`.
     """
 
     record: Record
@@ -189,6 +197,7 @@ class RecordView:
     sources: tuple[SourceFile, ...] = ()
     notices: tuple[str, ...] = ()
     waiting: QueueRow | None = None
+    ruled: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -211,6 +220,7 @@ class TeamView:
     Attributes:
         title: how it wants to be called in full; empty if that is not known.
         overall: for each target and division the team's own standing alone.
+        ruled: as `SeasonView.ruled`.
     """
 
     name: str
@@ -219,6 +229,7 @@ class TeamView:
     records: tuple[Record, ...] = ()
     window: Window = Window()
     title: str = ""
+    ruled: Collection[str] = ()
 
 
 @dataclass(frozen=True)

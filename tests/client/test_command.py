@@ -23,7 +23,7 @@ from harness.client.pending import Pending, PendingFolder
 from harness.client.watching import list_news, look, render_seen
 from harness.engine.progress import ignore
 from harness.service.evaluating import RecordedEvaluator
-from harness.service.organising import freeze
+from harness.service.organising import disqualify, freeze
 from harness.service.rules import change_season
 from harness.service.working import evaluate_job, store_outcome
 from harness.store.record import encode_record
@@ -145,6 +145,35 @@ def test_with_json_the_record_is_the_document(team, live):
     assert (code, told) == (0, "")
     document = json.loads(out)
     assert (document["id"], document["score_us"], document["verdict"]["kind"]) == (name, 12.5, "PASSED")
+
+
+def test_what_is_ruled_out_is_told_when_it_comes_again(team, live):
+    def rule_out(reason, **whom):
+        with live.database.write() as connection:
+            disqualify(connection, "ada", reason, live.service.now_s(), **whom)
+
+    def send_again():
+        headers = {"Idempotency-Key": "number-again"}
+        name = live.post("/api/v1/submissions", live.acme, document(7), **headers).json()["id"]
+        PendingFolder(team.root / ".harness").save(Pending("number-again", live.url, "scale", name))
+
+    under_way(team, live)
+    first = conclude(live)
+    PendingFolder(team.root / ".harness").forget(PendingFolder(team.root / ".harness").list()[0])
+    rule_out("copied", record=first)
+    send_again()
+    conclude(live)
+    code, out, _ = team.run("submit", "--resume")
+    assert code == 0
+    assert "Ruled out by the organisers: copied. scale, b200 has no place for it" in " ".join(out.split())
+    assert "acme is" not in out
+    assert "2 submissions are ruled out by the organisers" in team.run("board", "scale", "--from", live.url)[1]
+    send_again()
+    assert json.loads(team.run("submit", "--resume", "--json")[1])["disqualified"] == "copied"
+    rule_out("two teams of one person", team="acme")
+    team.write("def custom_kernel(data:\n")
+    told = team.run("submit", "scale", "--to", live.url, "--post")[2]
+    assert "note: the organisers have ruled this out there: two teams of one person" in told
 
 
 @pytest.mark.slow

@@ -172,8 +172,8 @@ def test_a_posted_record_is_listed_and_not_ranked(connect, live):
     state = send(connection, pending(live))
     conclude(live, 12.5)
     own = dataclasses.replace(fetch_record(connection, state.id), score_us=0.5)
-    name = post_record(connection, own)
-    assert post_record(connection, own) == name
+    name, ruling = post_record(connection, own)
+    assert (post_record(connection, own), ruling) == ((name, None), None)
     board = live.get("/api/v1/boards/scale/b200/closed").json()
     assert [row["score_us"] for row in board["ranked"]] == [12.5]
     assert [(row["id"], row["score_us"]) for row in board["unverified"]] == [(name, 0.5)]

@@ -155,6 +155,11 @@ def test_pages_say_what_is_in_the_database(database):
         assert "Frozen by the organisers" in board
         assert "Unverified" in board
         assert " core " not in board.split("Latest submissions")[0], "a ruling takes a team off"
+        assert (
+            "1 submission is ruled out by the organisers, and not listed here. The organisers’ log says why." in board
+        )
+        for path in ("/boards/scale-b200-closed", "/", "/teams/core", f"/records/{ids['ruled']}"):
+            assert words(path).count("PASSED ruled out") == 1, path
         home = words("/")
         assert "Standings b200 · closed division" in home
         assert re.search(r"1 = tied acme 10\.0 10\.0 1 = tied bolt 10\.0 10\.0", home)
