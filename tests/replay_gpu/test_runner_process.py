@@ -11,6 +11,7 @@ import pytest
 
 from harness.replay.gpu.faults import GpuError
 from harness.replay.gpu.layout import make_shared_file
+from harness.replay.node import runner_process
 from harness.replay.node.confinement import confine
 from harness.replay.node.runner_process import RunnerProcess
 from harness.sandbox import Level, why_not
@@ -121,3 +122,14 @@ sys.stdin.read()
     os.close(offered)
     assert runner.started["seen"] == "hello"
     assert runner.started["asked"] == {"do": "start", "gpu_bytes": 4096}
+
+
+def test_a_shape_that_cannot_be_prepared_in_time_is_the_machines_fault(
+    shared: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner_process, "PREPARE_TIMEOUT_S", 0.2)
+    with RunnerProcess(program(STARTS), tmp_path, shared) as runner:
+        runner.wait_until_started()
+        with pytest.raises(GpuError, match=r"the runner did not prepare within 0\.2 s") as fault:
+            runner.prepare("a", 3)
+    assert fault.value.reason == "machine"

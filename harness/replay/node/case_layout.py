@@ -17,14 +17,12 @@ class CaseLayout:
         inputs: on the way in; None for a buffer.
         outputs: on the way out.
         after: the inputs as they are after the call; None for a buffer.
-        inputs_end: where the inputs end, in bytes.
         size: bytes in all.
     """
 
     inputs: list[Part | None]
     outputs: list[Part]
     after: list[Part | None]
-    inputs_end: int
     size: int
 
 
@@ -34,10 +32,10 @@ def lay_out_case(problem: Problem, shape: Mapping[str, int]) -> CaseLayout:
     sizes = problem.input_sizes(shape)
     forms = [(s.dtype, z) for s, z in zip(problem.inputs, sizes, strict=True) if not s.buffer]
     returned = [(s.dtype, z) for s, z in zip(problem.outputs, problem.output_sizes(shape), strict=True)]
-    inputs, inputs_end = lay_out(forms)
-    outputs, end = lay_out(returned, inputs_end)
+    inputs, end = lay_out(forms)
+    outputs, end = lay_out(returned, end)
     after, end = lay_out(forms, end)
-    return CaseLayout(_spread(inputs, sent), outputs, _spread(after, sent), inputs_end, end)
+    return CaseLayout(_spread(inputs, sent), outputs, _spread(after, sent), end)
 
 
 def _spread(parts: list[Part], sent: list[bool]) -> list[Part | None]:

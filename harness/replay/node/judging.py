@@ -77,11 +77,11 @@ class GpuJudge:
         return next(changed, "")
 
     def send(self, inputs: tuple[torch.Tensor, ...], layout: CaseLayout, exchange: Exchange) -> None:
-        """Write a call's inputs to the exchange, and over what the last call left there."""
+        """Write a call's inputs to the exchange, over whatever the last call left there."""
+        exchange.wipe()
         for tensor, part in zip(inputs, layout.inputs, strict=True):
             if part is not None:
                 exchange.tensor(part).copy_(tensor, non_blocking=True)
-        exchange.wipe(layout.inputs_end)
         torch.cuda.synchronize()
 
     def receive(self, layout: CaseLayout, exchange: Exchange, *, hand_back: bool = True) -> Received:

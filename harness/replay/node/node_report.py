@@ -26,7 +26,7 @@ class CaseRequest:
 
     Attributes:
         timed: whether it is a benchmark.
-        timeout_s: for one call, capture included.
+        timeout_s: for one call; some times that for all calls of the case.
         samples: how many timed calls; 0 for as many as the spread asks for.
     """
 

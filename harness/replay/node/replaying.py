@@ -31,9 +31,10 @@ if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tri
     from harness.replay.node.shared_memory import SharedMemory
 
 SLOTS = 3
-STARTS = 2  # a fresh runner is tried once more, for our faults and for clocks that disagree
-# A call that is not back in time may have been an endless one, or wait for a busy machine: the second try decides.
-_TRIED_AGAIN = frozenset({"internal", "machine", "timeout"})
+STARTS = 2  # a fresh runner is tried once more, for our faults, clocks that disagree, and a call that was late once
+CASE_CALLS = 4  # all calls of a case may take this many times what one of them may
+_OURS = frozenset({"internal", "machine"})
+_LATE = "timeout"  # an endless kernel, or a machine that is busy: the second time in a replay decides
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -61,6 +62,7 @@ class _Session:
     prepared: str = ""
     info: dict[str, Any] = field(default_factory=dict)
     captured: list[bool] = field(default_factory=list)
+    was_late: bool = False
 
     def __post_init__(self) -> None:
         self.exchange = self.memory.shared_with(self.runner)
@@ -114,9 +116,10 @@ def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
         last = attempt == STARTS - 1
         try:
             report = _try_case(session, case)
-        except GpuError as fault:
+        except GpuError as found:
+            fault = _blame_once_late(session, found) if last else found
             report = CaseReport(case.id, "fault", fault.reason, fault.message, fault.kernel)
-            if fault.reason not in _TRIED_AGAIN or last:
+            if last or not _is_tried_again(session, fault):
                 break
         except _UnstableClocksError as unstable:
             report = unstable.report
@@ -131,6 +134,20 @@ def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
             report = CaseReport(case.id, "fault", fault.reason, fault.message)
             break
     return replace(report, seconds=round(time.monotonic() - started, 3))
+
+
+def _is_tried_again(session: _Session, fault: GpuError) -> bool:
+    if fault.reason != _LATE:
+        return fault.reason in _OURS
+    first, session.was_late = not session.was_late, True
+    return first
+
+
+def _blame_once_late(session: _Session, fault: GpuError) -> GpuError:
+    """Blame the machine for a call that was late for the first time in a replay, in a case's last try."""
+    if fault.reason != _LATE or session.was_late:
+        return fault
+    return GpuError("machine", f"{fault.message} Or a busy machine: the try before failed for another reason.")
 
 
 def _try_case(session: _Session, case: CaseRequest) -> CaseReport:
@@ -155,6 +172,7 @@ class _Calls:
         self._session, self._case, self._layout = session, case, layout
         self._seeds: list[int] = []
         self._witness: list[float] = []
+        self._deadline = time.monotonic() + CASE_CALLS * case.timeout_s
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only shuffles slots
 
     def prepare(self) -> None:
@@ -244,9 +262,11 @@ class _Calls:
         return [span for span, _ in spans]
 
     def _call(self, slot: int, *, hand_back: bool = True) -> float:
-        layout = self._layout
+        layout, limit_s = self._layout, self._case.timeout_s
+        if time.monotonic() > self._deadline:
+            raise GpuError(_LATE, f"the calls of this case took more than {CASE_CALLS * limit_s:g} s in all")
         after: list[Part | None] = layout.after if hand_back else [None for _ in layout.after]
-        return self._session.runner.call(slot, layout.inputs, layout.outputs, after, self._case.timeout_s)
+        return self._session.runner.call(slot, layout.inputs, layout.outputs, after, limit_s)
 
     def _request(self) -> Request:
         """Return a sample to make, with a seed that exists from now on."""
