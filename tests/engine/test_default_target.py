@@ -6,7 +6,7 @@ from harness.cli.request import _default_target
 from harness.spec import load_season
 from harness.submission import load_submission
 from tests.engine.conftest import TEMPLATE
-from tests.engine.test_gpu_stage import H100, H200, driver_tool
+from tests.engine.test_local_gpus import H100, H200, driver_tool
 
 SEASON = load_season(TEMPLATE).model_copy(update={"targets": ("b200", "h200")})
 

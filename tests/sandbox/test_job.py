@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import SandboxError
 from harness.sandbox import (
     HOST_DISK,
     Level,
@@ -290,27 +289,3 @@ def test_killed_parent_of_an_ordinary_user(level: str, open_folder: str) -> None
     user.kill()
     thread.join()
     wait_until(lambda: left_behind() == [])
-
-
-@pytest.mark.parametrize(
-    ("mount", "folder", "says"),
-    [
-        ("/no/such/mount", None, "/no/such/mount does not exist"),
-        (None, "/no/such/scratch", "/no/such/scratch does not exist"),
-    ],
-)
-def test_missing_paths(any_level: str, scratch: Path, mount: str | None, folder: str | None, says: str) -> None:
-    mounts = [Mount(Path(mount), mount)] if mount else []
-    with pytest.raises(SandboxError, match=says):
-        execute("pass", any_level, Path(folder) if folder else scratch, mounts=[*python_mounts(), *mounts])
-
-
-def test_missing_program(any_level: str, scratch: Path) -> None:
-    arguments = {"level": Level(any_level), "scratch": scratch, "limits": LIMITS}
-    if any_level == "strict":  # inside, only the process itself can tell
-        _, end = run(["/no/such/program"], **arguments)  # type: ignore[arg-type]
-        assert end.code == 127
-        assert "/no/such/program" in end.stderr
-    else:
-        with pytest.raises(SandboxError, match="cannot start a sandboxed process.*No such file"):
-            run(["/no/such/program"], **arguments)  # type: ignore[arg-type]

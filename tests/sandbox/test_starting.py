@@ -6,6 +6,7 @@ import contextlib
 import json
 import marshal
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from tests.sandbox.attacks import REPOSITORY, ROOMY, mounts_left_behind
 
 LIMITS = Limits(**ROOMY)  # type: ignore[arg-type]
 HELLO = [sys.executable, "-I", "-S", "-c", "print('hello')"]
+SLEEP = ["/bin/sh", "-c", "sleep 60 & sleep 60"]
 WAIT = [sys.executable, "-I", "-S", "-c", "import sys; print('up', flush=True); sys.stdin.read(); print('done')"]
 
 
@@ -62,7 +64,7 @@ def test_it_holds_nothing_but_its_socket(server: int, any_level: str, scratch: P
     assert links(Path("/proc/self/fd")).items() <= before.items()
     held = links(Path(f"/proc/{server}/fd"))
     assert held.pop("0").startswith("socket:")
-    assert held == {"1": "/dev/null", "2": "/dev/null"}
+    assert held == {"1": "/dev/null", "2": "/memfd:fork-server (deleted)"}
     assert Path(f"/proc/{server}/environ").read_bytes() == b""
     assert Path(f"/proc/{server}/cwd").readlink() == Path("/")
 
@@ -162,10 +164,11 @@ def test_nothing_runs_whose_process_id_was_lost(server: int) -> None:
 def test_a_server_that_cannot_run_is_told(any_level: str, scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starter = starting._Starter()
     monkeypatch.setattr(starting, "_starter", starter)
-    monkeypatch.setattr(starting, "_PROGRAM", "pass")
-    with pytest.raises(SandboxError, match=r"cannot start a sandboxed process: .*python.*does not answer: "):
-        greet(any_level, scratch)
-    assert starter._server is None
+    for program, why in (("pass", "."), ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_mo")):
+        monkeypatch.setattr(starting, "_PROGRAM", program)
+        with pytest.raises(SandboxError, match=f"cannot start a sandboxed process: .*python.*does not answer: {why}"):
+            greet(any_level, scratch)
+        assert starter._server is None
     starter._thread.shutdown()
 
 
@@ -203,9 +206,127 @@ def test_it_ends_with_the_harness(kill: bool) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize(
+    ("mount", "folder", "says"),
+    [
+        ("/no/such/mount", None, "/no/such/mount does not exist"),
+        (None, "/no/such/scratch", "/no/such/scratch does not exist"),
+    ],
+)
+def test_missing_paths(any_level: str, scratch: Path, mount: str | None, folder: str | None, says: str) -> None:
+    mounts = [Mount(Path(mount), mount)] if mount else []
+    arguments = {"level": Level(any_level), "mounts": [*python_mounts(), *mounts], "limits": LIMITS}
+    with pytest.raises(SandboxError, match=says):
+        run(HELLO, scratch=Path(folder) if folder else scratch, **arguments)  # type: ignore[arg-type]
+
+
+def test_missing_program(any_level: str, scratch: Path) -> None:
+    arguments = {"level": Level(any_level), "scratch": scratch, "limits": LIMITS}
+    if any_level == "strict":  # inside, only the process itself can tell
+        _, end = run(["/no/such/program"], **arguments)  # type: ignore[arg-type]
+        assert end.code == 127
+        assert "/no/such/program" in end.stderr
+    else:
+        with pytest.raises(SandboxError, match="cannot start a sandboxed process.*No such file"):
+            run(["/no/such/program"], **arguments)  # type: ignore[arg-type]
+
+
 def _runs(server: int) -> bool:
     """Tell whether it still runs: one that has ended may wait for somebody to hear of it."""
     try:
         return b"fork_server" in Path(f"/proc/{server}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@pytest.mark.parametrize("when_ms", range(0, 28, 4))
+def test_a_harness_killed_while_it_starts_one_leaves_nothing(when_ms: int, any_level: str, scratch: Path) -> None:
+    held, held_end = os.pipe()
+    about_to, about_to_end = os.pipe()
+    harness = os.fork()
+    if harness == 0:
+        try:
+            arguments = {"level": Level(any_level), "scratch": scratch, "limits": LIMITS}
+            run(["/bin/true"], **arguments)  # type: ignore[arg-type]
+            os.write(about_to_end, b"!")
+            start(SLEEP, descriptors=[held_end], **arguments)  # type: ignore[arg-type]
+            signal.pause()
+        finally:
+            os._exit(1)
+    os.close(about_to_end)
+    os.close(held_end)
+    assert os.read(about_to, 1) == b"!"
+    time.sleep(when_ms * 1e-3)
+    os.kill(harness, signal.SIGKILL)
+    os.waitpid(harness, 0)
+    assert nothing_holds(held)
+    os.close(about_to)
+    os.close(held)
+
+
+def nothing_holds(pipe: int) -> bool:
+    """Wait until no process has the other end: neither a command that was given it nor anything on the way there."""
+    poll = select.poll()
+    poll.register(pipe, 0)
+    return poll.poll(20e3) == [(pipe, select.POLLHUP)]
+
+
+def test_what_is_stopped_or_given_up_as_it_starts_leaves_nothing(
+    any_level: str, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_and_leave(any_level, scratch)
+    for wait_ms in range(20):
+        monkeypatch.setattr(spawn, "_LAUNCH_S", wait_ms * 1e-3)
+        start_and_leave(any_level, scratch)
+
+
+def test_a_launcher_killed_as_it_starts_takes_the_command_along(
+    any_level: str, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if any_level == "strict":
+        pytest.skip("until its first process is ready to die with bubblewrap, only the launcher ends it")
+    monkeypatch.setattr(spawn, "_cut", lambda lifeline: None)
+    monkeypatch.setattr(spawn, "_END_S", 0.0)
+    for wait_ms in range(20):
+        monkeypatch.setattr(spawn, "_LAUNCH_S", wait_ms * 0.5e-3)
+        start_and_leave(any_level, scratch)
+
+
+def start_and_leave(level: str, scratch: Path) -> None:
+    """Start a command and stop it at once, unless it was given up; nothing of it must be left."""
+    held, held_end = os.pipe()
+    with contextlib.suppress(SandboxError):
+        start(SLEEP, level=Level(level), scratch=scratch, limits=LIMITS, descriptors=[held_end]).__exit__(None, None, None)
+    os.close(held_end)
+    assert nothing_holds(held)
+    os.close(held)
+
+
+def test_out_of_memory_the_command_goes_and_not_its_watcher(any_level: str, scratch: Path) -> None:
+    reading, writing = os.pipe()
+    arguments = {"level": Level(any_level), "mounts": python_mounts(), "scratch": scratch, "limits": LIMITS}
+    with start(WAIT, stdin=reading, **arguments) as job:  # type: ignore[arg-type]
+        assert next(job.lines()) == "up"
+        watcher = job._spawned.pid
+        assert oom_score(watcher) == oom_score(os.getpid()) < 1000
+        assert {oom_score(pid) for pid in descendants(watcher)} == {1000}
+    os.close(reading)
+    os.close(writing)
+
+
+def oom_score(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+
+
+def test_a_harness_without_standard_descriptors_starts_them_too(any_level: str) -> None:
+    program = (
+        "import os, sys, json, tempfile; from pathlib import Path; from harness.sandbox import *\n"
+        "with tempfile.TemporaryDirectory() as folder:\n"
+        "    output, _ = run(['/bin/cat'], level=Level(sys.argv[2]), scratch=Path(folder), stdin=b'whole',\n"
+        "        limits=Limits(**json.loads(sys.argv[1])))\n"
+        "os.write(2, output.encode())"
+    )
+    command = [sys.executable, "-c", program, json.dumps(ROOMY), any_level]
+    closed = ["/bin/sh", "-c", 'exec "$@" <&- >&-', "sh", *command]
+    ended = subprocess.run(closed, stderr=subprocess.PIPE, text=True, cwd=REPOSITORY, check=False)
+    assert ended.stderr == "whole\n"
