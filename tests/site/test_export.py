@@ -14,7 +14,7 @@ from harness.site.export import export_site, render_site
 from harness.site.gathering import Gathered
 from harness.site.links import record_page, slug
 from harness.site.loading import load_season_facts
-from harness.site.views import Kept, SeasonFacts, SourceFile
+from harness.site.views import TREND, Kept, SeasonFacts, SourceFile
 from harness.store.record import VerdictRecord
 from harness.target import ASSUMED_NOISE, target_names
 from tests.board.hostile import HOSTILE, hostile_record
@@ -150,6 +150,15 @@ def test_a_submissions_files_are_read_when_its_page_is_written(tmp_path):
     for record in made:
         page = (tmp_path / f"{record_page(record.id)}.html").read_text(encoding="utf-8")
         assert f"# of {record.id}" in "".join(Page(page).text)
+
+
+def test_a_teams_chart_shows_its_newest_records_however_many_it_has():
+    record = passed("acme", 5.0)
+    many = [dataclasses.replace(record, id=f"{number:014}") for number in range(TREND + 50)]
+    gathered = Gathered(many, SEASON)
+    ((place,), *_) = [view.places for view in gathered.team_views("acme")]
+    for trend in (gathered.record_view(many[0]).trend, place.trend):
+        assert [dot.record.id for dot in trend.dots] == [record.id for record in many[50:]]
 
 
 def test_a_case_checked_by_a_sample_counts_as_passed():
