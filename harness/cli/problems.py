@@ -17,12 +17,12 @@ from harness.engine.workspace import find_workspace
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(problem: str | None, as_json: bool) -> int:
     """List the season's problems, or the cases of PROBLEM."""
-    from harness.spec import find_problem, load_season
+    from harness.spec import find_problem, find_season_problems, load_season
 
     root = find_workspace(Path.cwd()).root
     if problem is not None:
         return _show_cases(find_problem(root, problem), as_json)
-    found = [find_problem(root, name) for name in load_season(root).problems]
+    found = list(find_season_problems(root, load_season(root)).values())
     if as_json:
         print_json([{"name": p.name, "title": p.title, "version": p.version, "aliases": p.aliases} for p in found])
     else:

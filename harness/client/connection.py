@@ -31,6 +31,8 @@ MAX_NESTED = 32
 MAX_INTEGER = (1 << 63) - 1
 """Seeds of cases are as large."""
 
+NOBODY = "nothing listens there"
+
 TRIES = 5
 FIRST_WAIT_S, MOST_WAIT_S = 0.5, 8.0
 CONNECT_S, SILENCE_S = 10.0, 60.0
@@ -133,8 +135,12 @@ class Connection:
         name = self.address.name
         if isinstance(error, requests.exceptions.SSLError):
             told = f"{name} does not prove who it is (its certificate is not valid here): nothing was sent to it"
-            return UnavailableError(f"{told}. Is the address right, and this machine's clock?", passing=False)
+            return UnavailableError(
+                f"{told}. Is the address right, and this machine's clock, or does it speak plain http?", passing=False
+            )
         why = _describe(error)
+        if self.address.local and why == NOBODY:
+            return UnavailableError(f"cannot reach {name}: {why}. Is it running? `make serve` starts it")
         return UnavailableError(f"cannot reach {name}: {why}. Check the address and your connection, then try again")
 
 
@@ -155,7 +161,7 @@ def _describe(error: requests.RequestException) -> str:
     told = repr(error)
     for part, words in (
         ("NameResolution", "nobody knows this name"),
-        ("Connection refused", "nothing listens there"),
+        ("Connection refused", NOBODY),
         ("ProxyError", "the proxy that your environment names does not let it through"),
         ("unreachable", "there is no way to it from here"),
         ("IncompleteRead", "the connection broke off"),

@@ -17,6 +17,8 @@ from harness.text import clean
 
 PREFIX = "urn:helion-harness:"
 MAX_TEXT = 600
+NO_ROUTE = "nothing is here"
+"""What a service says of an address that none of its answers has."""
 MOST_WAIT_S = 7 * 86400.0
 
 
@@ -47,6 +49,9 @@ def read_refusal(
         told = f"what {address.name} answers (HTTP {status}) is not what a harness service does"
         return AnswerError(f"{told}: is {address.url} the address of one?")
     message = f"{address.name}: {detail}"
+    if detail == NO_ROUTE:
+        root = address.url.partition("://")[0] + "://" + address.name
+        message += f" (give the service's own address, such as {root}, and not that of one of its pages)"
     if status == 401 and token is not None:
         message += f" (the token is the one of {token.place})"
     if retry_s is not None:

@@ -72,6 +72,8 @@ def _read(path: Path) -> Token:
 
 
 def _checked(text: str, place: str) -> Token:
+    if len(text.split()) > 1:
+        raise UsageError(f"{place} holds no token, but more than one word: keep the one that begins with hel_, alone")
     if not _TOKEN.fullmatch(text.strip()):
         raise UsageError(f"{place} holds no token: it is one word, as the organisers gave it (hel_...)")
     return Token(text.strip(), place)

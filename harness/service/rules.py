@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from harness.errors import SpecError, UsageError
 from harness.service.acts import log_act, newest_act
 from harness.service.logs import warn
-from harness.spec import Problem, Season, find_problem, load_season
+from harness.spec import Problem, Season, find_season_problems, load_season
 from harness.spec.season import FIRST_YEAR, LAST_YEAR, Phase, in_utc
 from harness.target import Target, load_target
 
@@ -86,7 +86,7 @@ class RulesFile:
     def _read(self, before: Rules | None) -> Rules:
         try:
             season = load_season(self._root)
-            return Rules(season, {name: find_problem(self._root, name) for name in season.problems})
+            return Rules(season, find_season_problems(self._root, season))
         except SpecError as error:
             if before is None:
                 raise

@@ -6,6 +6,7 @@ whatever stands in front of it.
 
 from __future__ import annotations
 
+import errno
 import signal
 import socket
 import time
@@ -154,7 +155,9 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind(address)
         listening.listen(BACKLOG)
     except OSError as error:
-        raise UsageError(f"cannot listen at {host} port {port}: {error.strerror}: choose another --port") from None
+        elsewhere = error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror)
+        option = "--host, an address of this machine" if elsewhere else "--port"
+        raise UsageError(f"cannot listen at {host} port {port}: {error.strerror}: choose another {option}") from None
     return listening
 
 

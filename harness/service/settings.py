@@ -66,9 +66,10 @@ def load_settings(root: Path, state: Path, environ: Mapping[str, str]) -> Settin
         environ: variables by name.
 
     Raises:
-        UsageError: a limit is not a positive number.
+        UsageError: a limit is not a positive number, or the path of a SQLite file is not a whole one.
     """
     url = environ.get(DATABASE) or f"sqlite:///{state.absolute() / DEFAULT_FILE}"
+    _refuse_relative(url)
     return Settings(root, _with_driver(url), _load_limits(environ))
 
 
@@ -76,6 +77,14 @@ def _with_driver(url: str) -> str:
     """Name the PostgreSQL driver that the service installs, where a URL names none."""
     scheme, found, rest = url.partition("://")
     return f"postgresql+psycopg://{rest}" if found and scheme in ("postgres", "postgresql") else url
+
+
+def _refuse_relative(url: str) -> None:
+    """Refuse a SQLite file that is another one in another folder."""
+    scheme, _, path = url.partition(":///")
+    if scheme.startswith("sqlite") and path and not path.startswith(("/", ":memory:")):
+        told = f"{DATABASE}: {path[:200]!r} would be another file in every folder: write the whole path, four slashes"
+        raise UsageError(f"{told}: sqlite:///{Path(path).absolute()}")
 
 
 def _load_limits(environ: Mapping[str, str]) -> Limits:

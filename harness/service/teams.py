@@ -154,7 +154,7 @@ def identify(connection: Connection, authorization: str | None, now_s: float) ->
         raise RefusedError(401, "token-missing", "this needs a token: send `Authorization: Bearer TOKEN`")
     match = _TOKEN.fullmatch(text.strip()) if scheme.lower() == "bearer" else None
     if match is None:
-        raise RefusedError(401, "token-malformed", f"this is not a token as this server makes them: {_NOT_OURS}")
+        raise RefusedError(401, "token-malformed", f"this is no whole token of this server (hel_...): {_NOT_OURS}")
     row = connection.execute(select(tokens).where(tokens.c.id == match[1])).first()
     # An unknown id is compared too, so that the time taken tells nothing of which ids there are.
     same = hmac.compare_digest(_hash(match[2]), row.secret_sha256 if row else _hash(""))

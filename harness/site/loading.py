@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.board.text import moment
 from harness.site.problem import ProblemText, load_problem_text
 from harness.site.views import SeasonFacts
-from harness.spec import Problem, find_problem, load_season
+from harness.spec import Problem, find_season_problems, load_season
 from harness.spec.season import SeasonSpec
 from harness.target import load_target, target_names
 
@@ -22,7 +22,7 @@ def load_season_facts(root: Path, now: datetime) -> SeasonFacts:
         now: decides whether submissions' code may be shown.
     """
     season = load_season(root)
-    problems = {name: find_problem(root, name) for name in season.problems}
+    problems = find_season_problems(root, season)
     return describe_season(season, problems, now)
 
 

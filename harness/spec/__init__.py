@@ -1,6 +1,6 @@
 """What is asked: problems (`problems/<name>/task.yml`) and the season (`shapes.yaml`), checked on load."""
 
-from harness.spec.catalogue import find_problem
+from harness.spec.catalogue import find_problem, find_season_problems
 from harness.spec.problem import Problem, TensorSpec, Tolerance, load_problem, problem_names
 from harness.spec.season import Season, load_season
 
@@ -10,6 +10,7 @@ __all__ = [
     "TensorSpec",
     "Tolerance",
     "find_problem",
+    "find_season_problems",
     "load_problem",
     "load_season",
     "problem_names",

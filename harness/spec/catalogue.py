@@ -5,10 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from harness.errors import UsageError
+from harness.errors import SpecError, UsageError
 from harness.spec.document import load_document
 from harness.spec.problem import Problem, load_problem, problem_names
-from harness.spec.season import Shapes
+from harness.spec.season import Season, Shapes
 from harness.spec.suites import attach_suites
 
 
@@ -32,6 +32,21 @@ def find_problem(root: Path, name: str) -> Problem:
     meant = dict.fromkeys(aliases[n].name if n in aliases else n for n in near)
     hint = f" Did you mean {' or '.join(meant)}?" if meant else ""
     raise UsageError(f"unknown problem {name!r}.{hint} Problems: {', '.join(names) or 'none'}.")
+
+
+def find_season_problems(root: Path, season: Season) -> dict[str, Problem]:
+    """Load the problems that a season names, by those names.
+
+    Raises:
+        SpecError: there is no such problem, or its folder or shapes.yaml is at fault.
+    """
+    found = {}
+    for name in season.problems:
+        try:
+            found[name] = find_problem(root, name)
+        except UsageError as error:
+            raise SpecError(f"{root / 'shapes.yaml'}: season.problems.{name}: {error}") from None
+    return found
 
 
 def _with_shared_suites(root: Path, problem: Problem) -> Problem:

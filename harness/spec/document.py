@@ -61,13 +61,18 @@ def parse_document(text: str, path: Path | str, model: type[Model]) -> Model:
     try:
         content = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
-        raise SpecError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+        raise SpecError(f"{path}: not valid YAML: {_tell_yaml(error)}") from None
     except (RecursionError, ValueError):  # nested beyond reason; a date that is none
         raise SpecError(f"{path}: not valid YAML") from None
     try:
         return model.model_validate(content)
     except ValidationError as error:
         raise SpecError("\n".join(_tell(path, fault) for fault in error.errors())) from None
+
+
+def _tell_yaml(error: yaml.YAMLError) -> str:
+    """Say what is wrong and where, in one line; the file is named before it."""
+    return " ".join(str(error).split()).replace('in "<unicode string>", line', "at line")
 
 
 def _tell(path: Path | str, fault: ErrorDetails) -> str:

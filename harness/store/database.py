@@ -98,9 +98,13 @@ def _make_engine(url: str | Path, timeout_s: float, connections: int) -> tuple[E
 def _parse_url(url: str | Path) -> URL:
     if isinstance(url, str) and "://" in url:
         try:
-            return make_url(url)
+            parsed = make_url(url)
         except ArgumentError as error:
             raise UsageError(f"the database URL cannot be used: {error}") from None
+        if (kind := parsed.get_backend_name()) not in ("sqlite", "postgresql"):
+            works = "sqlite:////PATH or postgresql://USER:PASSWORD@HOST/NAME"
+            raise UsageError(f"the database URL cannot be used: it names {kind}; what works is {works}")
+        return parsed
     path = Path(url).absolute()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

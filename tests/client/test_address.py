@@ -110,7 +110,7 @@ def test_a_token_in_the_keyring(environ):
         ("hel_token", 0o644, "others can read the token in {path}: chmod 600 {path}"),
         ("hel_token", 0o640, "others can read the token in {path}"),
         ("", 0o600, "{path} holds no token: it is one word"),
-        ("hel_one\nhel_two", 0o600, "{path} holds no token"),
+        ("hel_one\nhel_two", 0o600, "{path} holds no token, but more than one word: keep the one that"),
         ("hel_x\r\nX-Evil: 1", 0o600, "{path} holds no token"),
         ("hel_" + "x" * 5000, 0o600, "{path} holds no token"),
     ],

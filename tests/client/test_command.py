@@ -277,8 +277,13 @@ def test_where_nobody_is(team):
         team.keep_token(url, "hel_some_token")
         told = refused(team, "submit", "scale", "--to", url, code=3)
         assert told.startswith("harness error: cannot reach 127.0.0.1:")
-        assert "nothing listens there. Check the address and your connection, then try again" in told
+        assert "nothing listens there. Is it running? `make serve` starts it" in told
         assert "cannot reach" in refused(team, "board", "--from", url, code=3)
+
+
+def test_an_address_of_one_of_its_pages(team, live):
+    told = refused(team, "board", "--from", f"{live.url}/boards")
+    assert f"give the service's own address, such as {live.url}, and not that of one of its pages" in told
 
 
 def test_what_is_sent_but_not_answered_can_be_gone_on_with(team, canned, live, tmp_path):

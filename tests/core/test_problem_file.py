@@ -92,7 +92,7 @@ def test_every_fault_is_listed(tmp_path):
 
 
 def test_yaml_faults(tmp_path):
-    with pytest.raises(SpecError, match="not valid YAML"):
+    with pytest.raises(SpecError, match=r"task\.yml: not valid YAML: .* at line \d+, column \d+"):
         load_problem(write(tmp_path / "a", "name: [unclosed"))
     with pytest.raises(SpecError, match="'name' stands twice"):
         load_problem(write(tmp_path / "b", "name: b\nname: b\n"))

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import cli
-from harness.errors import StoreError, UsageError
+from harness.errors import SpecError, StoreError, UsageError
 from harness.service.teams import identify
 from harness.store.database import Database
 from tests.service.event import WORKSPACE, finish, lease, outcome, submit
@@ -85,8 +85,13 @@ def test_backup_and_restore(typed, monkeypatch):
     typed("admin", "restore", str(file))
     assert typed("admin", "team", "list") == "acme\n"
     monkeypatch.delenv("HARNESS_DATABASE_URL")
-    assert "no team yet" in typed("admin", "team", "list"), "the default is a file in .harness/"
-    assert (typed.folder / "repository" / ".harness" / "service.sqlite").exists()
+    path = typed.folder / "repository" / ".harness" / "service.sqlite"
+    for reading in (("team", "list"), ("token", "list"), ("acts",), ("backup", str(typed.folder / "none"))):
+        with pytest.raises(UsageError, match=f"there is no database {path} yet: make serve makes it"):
+            typed("admin", *reading)
+    assert not path.exists(), "what only reads makes nothing"
+    typed("admin", "team", "add", "bolt")
+    assert path.exists(), "the default is a file in .harness/"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,11 @@ def test_backup_and_restore(typed, monkeypatch):
         (("serve", "--evaluate", "guess"), "'guess' is no way to evaluate: engine, or recorded=FOLDER"),
         (("serve", "--evaluate", "recorded=nowhere"), "no records at nowhere"),
         (("serve", "--evaluate", "recorded=.@fast"), "the pace of recorded outcomes should be a number, not 'fast'"),
-        (("serve", "--host", "203.0.113.1"), "cannot listen at 203.0.113.1 port 8000: .*: choose another --port"),
+        (
+            ("serve", "--host", "203.0.113.1"),
+            "cannot listen at 203.0.113.1 port 8000: .*: choose another --host, an address",
+        ),
+        (("serve", "--host", "nosuch.invalid"), "cannot listen at nosuch.invalid port 8000: .*: choose another --host"),
     ],
 )
 def test_what_cannot_be_done(typed, arguments, message, monkeypatch):
@@ -119,6 +128,25 @@ def test_limits_come_from_the_environment(typed, monkeypatch):
         monkeypatch.setenv("HARNESS_PER_HOUR", text)
         with pytest.raises(UsageError, match=f"HARNESS_PER_HOUR {message}"):
             typed("admin", "team", "list")
+
+
+def test_a_season_that_names_no_problem_says_where(typed):
+    path = typed.folder / "repository" / "shapes.yaml"
+    path.write_text(path.read_text().replace("scale:", "scael:", 1))
+    with pytest.raises(SpecError, match=r"shapes\.yaml: season\.problems\.scael: unknown problem 'scael'"):
+        typed("admin", "season")
+
+
+def test_databases_that_are_not_used(typed, monkeypatch):
+    for url in ("sqlite:///season.sqlite", "sqlite+pysqlite:///season.sqlite"):
+        monkeypatch.setenv("HARNESS_DATABASE_URL", url)
+        with pytest.raises(UsageError, match=f"four slashes: sqlite:///{typed.folder}/repository/season.sqlite"):
+            typed("admin", "team", "list")
+    assert not (typed.folder / "repository" / "season.sqlite").exists()
+    monkeypatch.setenv("HARNESS_DATABASE_URL", "mysql://user:secret@host/name")
+    with pytest.raises(UsageError, match="names mysql; what works is sqlite:////PATH") as told:
+        typed("admin", "team", "list")
+    assert "secret" not in str(told.value)
 
 
 def test_an_old_database_is_not_served(typed, cluster, monkeypatch):

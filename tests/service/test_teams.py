@@ -47,7 +47,9 @@ def test_every_wrong_token_is_told_what_to_do(database):
     assert refusal(database, None) == ("token-missing", "this needs a token: send `Authorization: Bearer TOKEN`")
     for malformed in ("Basic YTpi", "Bearer", f"Bearer {token}x", "Bearer hel_1_2", f"Token {token}"):
         kind, told = refusal(database, malformed)
-        assert (kind, "ask the organisers for a token of this server" in told) == ("token-malformed", True)
+        assert kind == "token-malformed"
+        assert told.startswith("this is no whole token of this server (hel_...)")
+        assert told.endswith("ask the organisers for a token of this server")
     other = token[:-1] + ("A" if token[-1] != "A" else "B")
     foreign = f"hel_{'0' * 14}_{token[-43:]}"
     for unknown in (other, foreign):

@@ -36,7 +36,7 @@ def export(folder: Path, as_json: bool) -> int:
 
     from harness.service.archive import export_season
 
-    with opened() as database, database.read() as connection:
+    with opened(makes=False) as database, database.read() as connection:
         files = export_season(connection, find_settings().root, folder, datetime.now(timezone.utc))
     if as_json:
         print_json({"folder": str(folder), "files": len(files)})
@@ -52,7 +52,7 @@ def backup(file: Path, as_json: bool) -> int:
     """Write every row to FILE. It holds teams' code: keep it as safe as the database."""
     from harness.service.backup import back_up
 
-    with opened() as database:
+    with opened(makes=False) as database:
         rows = back_up(database, file)
     if as_json:
         print_json({"file": str(file), "rows": rows})

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.errors import UsageError
+
 if TYPE_CHECKING:
     from harness.service.settings import Settings
     from harness.store.database import Database
@@ -28,15 +30,33 @@ def find_settings() -> Settings:
 
 
 @contextmanager
-def opened(*, migrate: bool = False) -> Iterator[Database]:
-    """Open the service's database."""
+def opened(*, migrate: bool = False, makes: bool = True) -> Iterator[Database]:
+    """Open the service's database.
+
+    Args:
+        migrate: bring it to this version's form.
+        makes: a SQLite file that is not there is made: not by what only reads.
+
+    Raises:
+        UsageError: there is none, and none is made.
+    """
     from harness.service.server import open_database
 
-    database = open_database(find_settings(), migrate=migrate)
+    settings = find_settings()
+    if not makes and (path := sqlite_path(settings.database_url)) is not None and not path.exists():
+        told = f"there is no database {path} yet: make serve makes it, harness admin team add too"
+        raise UsageError(f"{told}. If you have one: is this the right folder, and HARNESS_DATABASE_URL?")
+    database = open_database(settings, migrate=migrate)
     try:
         yield database
     finally:
         database.close()
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of a SQLite database, None of another."""
+    scheme, _, path = url.partition(":///")
+    return Path(path) if scheme.startswith("sqlite") and path.startswith("/") else None
 
 
 def actor() -> str:

@@ -36,7 +36,7 @@ def show_teams(as_json: bool) -> int:
     """List the teams."""
     from harness.service.teams import list_teams
 
-    with opened() as database, database.read() as connection:
+    with opened(makes=False) as database, database.read() as connection:
         names = list_teams(connection)
     if as_json:
         print_json(names)
@@ -76,7 +76,7 @@ def show_tokens(as_json: bool) -> int:
     """List tokens: their ids, never themselves."""
     from harness.service.teams import list_tokens
 
-    with opened() as database, database.read() as connection:
+    with opened(makes=False) as database, database.read() as connection:
         found = list_tokens(connection)
     if as_json:
         print_json([vars(item) for item in found])

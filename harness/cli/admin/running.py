@@ -106,7 +106,7 @@ def acts(limit: int, as_json: bool) -> int:
     from harness.service.acts import list_acts
     from harness.service.job import iso
 
-    with opened() as database, database.read() as connection:
+    with opened(makes=False) as database, database.read() as connection:
         found = list_acts(connection, limit=limit)
     if as_json:
         print_json([{**vars(act), "details": dict(act.details)} for act in found])
