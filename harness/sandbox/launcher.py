@@ -1,11 +1,12 @@
-"""What every sandbox is at first, a fork of `fork_server`: gives up what it can, then becomes bubblewrap or watches.
+"""What every sandbox is at first, a fork of `fork_server`: prepares, forks what becomes the command, and watches.
 
 It trusts the request, which the parent wrote, and runs before any untrusted code. It owns the order of things:
-expose what another uid could not reach, drop to that uid, limits, then bubblewrap (strict) or Landlock and seccomp
-(restricted) or nothing more (none).
+expose what another uid could not reach, then, in the fork, drop to that uid, limits, and bubblewrap (strict) or
+Landlock and seccomp (restricted) or nothing more (none).
 
-Below strict there is no process namespace that dies as one, so it stays as the subreaper of all descendants
-and kills them when the command ends or the parent closes its end of the lifeline, by dying too.
+The watcher stays as the subreaper of all descendants, and kills them when the command ends or the parent cuts the
+lifeline, by dying too. So it is at strict as well: bubblewrap's process namespace dies as one, but until its first
+process is ready to die with bubblewrap, nothing else would end it.
 
 READY is closed by the exec, empty; or else holds the reason why there was none. Imports are few, because the first
 launch pays for them.
@@ -40,18 +41,9 @@ def launch(request: dict[str, Any], ready: int, lifeline: int) -> None:
         uid = _free_uid()
         _hand_over(request["scratch"], uid)
         _expose(request["paths"], request["scratch"], uid)
-    with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # when the machine runs out of memory, this is what should go
     os.chdir(request["scratch"] if request["level"] != "strict" else "/")
     if not os.read(lifeline, 1):  # the parent knows of us, or is gone
         os._exit(_FAILED)
-    if request["level"] == "strict":
-        _drop_to(uid)
-        _limit(request["limits"])
-        kernel.die_with_parent()  # bubblewrap says so too, a little later; a change of uid forgets it
-        if os.getppid() != request["parent"]:
-            os._exit(_FAILED)
-        os.execve(request["argv"][0], request["argv"], {})  # noqa: S606
     _supervise(request, uid, ready, lifeline)
 
 
@@ -141,27 +133,42 @@ def _make_mount_point(path: str, is_folder: bool) -> None:
 
 def _supervise(request: dict[str, Any], uid: int | None, ready: int, lifeline: int) -> None:
     kernel.adopt_orphans()
+    watcher = os.getpid()
     command = os.fork()
     if command == 0:
         try:
-            _become(request, uid)
+            _become(request, uid, watcher)
         except BaseException as error:
             os.write(ready, f"{error}"[:2000].encode(errors="replace"))
         os._exit(_FAILED)
     null = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    os.close(ready)
-    status = _wait(command, lifeline)
+    for descriptor in (ready, *request["kept"]):
+        os.close(descriptor)
+    status = _wait(command, lifeline, request["parent"])
     _kill_descendants()
     code = os.waitstatus_to_exitcode(status)
     os._exit(code if code >= 0 else 128 - code)
 
 
-def _become(request: dict[str, Any], uid: int | None) -> None:
+def _become(request: dict[str, Any], uid: int | None, watcher: int) -> None:
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")  # when the machine runs out of memory, this is what should go, and not its watcher
     os.setsid()
     _drop_to(uid)
     kernel.die_with_parent()  # the watcher, should something kill it; a change of uid would forget this
+    if os.getppid() != watcher:  # it was killed before we asked for that
+        os._exit(_FAILED)
+    if request["level"] == "strict":  # bubblewrap does the rest
+        _limit(request["limits"])
+    else:
+        _confine(request, uid)
+    os.execve(request["argv"][0], request["argv"], request["environment"])  # noqa: S606
+
+
+def _confine(request: dict[str, Any], uid: int | None) -> None:
+    """Limit and restrict this process where no bubblewrap will."""
     in_use = 0 if uid is not None else _tasks_of(os.geteuid())
     _limit([*request["limits"], (resource.RLIMIT_NPROC, in_use + request["processes"])])
     kernel.forgo_privileges()
@@ -173,7 +180,6 @@ def _become(request: dict[str, Any], uid: int | None) -> None:
             [request["scratch"], "/dev/null", *request["devices"]],
         )
         kernel.install_filter(program)
-    os.execve(request["argv"][0], request["argv"], request["environment"])  # noqa: S606
 
 
 def _tasks_of(uid: int) -> int:
@@ -188,8 +194,11 @@ def _tasks_of(uid: int) -> int:
     return count
 
 
-def _wait(command: int, lifeline: int) -> int:
-    """Wait for the command, reaping orphans; return its status, as of a kill if the lifeline is cut."""
+def _wait(command: int, lifeline: int, parent: int) -> int:
+    """Wait for the command, reaping orphans; return its status, as of a kill if the lifeline is cut.
+
+    A parent that has died cut it, but for a copy of its end in something that it forked: hence the look at who it is.
+    """
     poll = select.poll()
     poll.register(lifeline, select.POLLIN)
     poll.register(os.pidfd_open(command), select.POLLIN)
@@ -198,7 +207,7 @@ def _wait(command: int, lifeline: int) -> int:
         while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
             if ended[0] == command:
                 return ended[1]
-        if lifeline in ready:
+        if lifeline in ready or os.getppid() != parent:
             return _KILLED
 
 

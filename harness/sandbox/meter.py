@@ -37,7 +37,7 @@ class Meter:
     """Measures the tree under one process. Safe to call from several threads."""
 
     def __init__(self, root: int, memory_folders: Sequence[str] = ()) -> None:
-        """Measure the tree under `root`, and as memory also the folders that its first child has in memory."""
+        """Measure the tree under `root`, a launcher's; as memory also the folders that bubblewrap's child has there."""
         self._root = root
         self._folders = memory_folders
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class Meter:
 
     def _folder_bytes(self) -> int:
         total = 0
-        for child in children_of(self._root)[:1]:
+        for child in [shut_in for bubblewrap in children_of(self._root)[:1] for shut_in in children_of(bubblewrap)[:1]]:
             for folder in self._folders:
                 path = f"/proc/{child}/root{folder}"
                 try:

@@ -7,6 +7,7 @@ a fixed few, its descriptors are the three standard ones.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import marshal
 import os
 import resource
@@ -21,7 +22,6 @@ from typing import Any
 from harness.errors import SandboxError
 from harness.sandbox import kernel
 from harness.sandbox.contract import Handed, Level, Limits, Mount
-from harness.sandbox.meter import children_of
 from harness.sandbox.seccomp import build_filter
 from harness.sandbox.starting import start_launcher
 from harness.sandbox.strict import strict_command
@@ -34,6 +34,7 @@ _SYSTEM_PATHS = (
 PRIVATE_HOME = ".home"
 _MOST_FILES = 4096
 _LAUNCH_S = 20.0
+_END_S = 5.0
 
 
 @dataclass
@@ -47,29 +48,11 @@ class Spawned:
     stderr: int
 
     def kill(self) -> None:
-        """Kill the whole tree. Only the first call does something."""
-        if self.lifeline < 0:
-            return
-        os.close(self.lifeline)  # below strict, the launcher kills everything and ends
-        self.lifeline = -1
-        if self.level is Level.STRICT:
-            self._kill_namespace()
-
-    def _kill_namespace(self) -> None:
-        """Kill the namespace's first process: the kernel ends all others before bubblewrap sees it gone."""
-        killed = False
-        for pid in children_of(self.pid):
-            try:
-                descriptor = os.pidfd_open(pid)
-            except OSError:
-                continue
-            if pid in children_of(self.pid):
-                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-                killed = True
-            os.close(descriptor)
-        if not killed:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+        """Have the launcher kill the whole tree, and end. Only the first call does something."""
+        if self.lifeline >= 0:
+            _cut(self.lifeline)
+            os.close(self.lifeline)
+            self.lifeline = -1
 
 
 def spawn(
@@ -114,6 +97,7 @@ def spawn(
         }
         if level is Level.STRICT:
             request["argv"] = strict_command(command, mounts, scratch, limits, variables, filter_fd, handed.devices)
+            request["environment"] = {}  # bubblewrap's own; the command line says the command's
         source = _file(stdin, stack) if isinstance(stdin, bytes) else stdin
         return _launch(request, level, source)
 
@@ -135,20 +119,35 @@ def _launch(request: Mapping[str, Any], level: Level, stdin: int) -> Spawned:
             os.write(lifeline, b"!")
         complaint = _read_complaint(ready)
         if complaint:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            _give_up(pid, lifeline)
             raise SandboxError(f"cannot start a sandboxed process: {complaint}")
         ours.pop_all()
     os.close(ready)
     return spawned
 
 
+def _cut(lifeline: int) -> None:
+    """Tell the launcher to end all: by a second byte, since something that we forked may keep our end open."""
+    with contextlib.suppress(BrokenPipeError):  # it has ended
+        os.write(lifeline, b"!")
+
+
+def _give_up(pid: int, lifeline: int) -> None:
+    """End a launcher that has not begun, with all that it may have started; by force if it does not answer."""
+    _cut(lifeline)
+    poll = select.poll()
+    poll.register(lifeline, 0)  # until nobody has the other end
+    poll.poll(_END_S * 1e3)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
     """A pipe whose ends are closed with these."""
-    ends = os.pipe()
-    for stack, end in zip((reader, writer), ends, strict=True):
-        stack.callback(os.close, end)
-    return ends
+    reading, writing = map(_beyond_standard, os.pipe())
+    reader.callback(os.close, reading)
+    writer.callback(os.close, writing)
+    return reading, writing
 
 
 def _read_complaint(ready: int) -> str:
@@ -166,9 +165,19 @@ def _file(content: bytes, stack: ExitStack) -> int:
     with os.fdopen(writable, "wb") as file:
         file.write(content)
         file.flush()
-        descriptor = os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = _beyond_standard(os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC))
     stack.callback(os.close, descriptor)
     return descriptor
+
+
+def _beyond_standard(descriptor: int) -> int:
+    """Move a descriptor off the standard three numbers, free in a harness that was started with those closed."""
+    if descriptor > 2:
+        return descriptor
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(descriptor)
 
 
 def _signals_stay_inside(level: Level) -> bool:

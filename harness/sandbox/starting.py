@@ -20,6 +20,7 @@ from pathlib import Path
 _PROGRAM = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import fork_server; fork_server.main()"
 _ANSWER_S = 20.0
 _ANSWER_BYTES = 32
+_COMPLAINT_CHARACTERS = 500
 
 
 class _ForkServer:
@@ -28,12 +29,13 @@ class _ForkServer:
     def __init__(self) -> None:
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._connection.settimeout(_ANSWER_S)
+        self._complaints = os.fdopen(os.memfd_create("fork-server"), "rb")
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", _PROGRAM],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=self._complaints,
                 env={},
                 cwd="/",
                 start_new_session=True,  # a terminal's Ctrl-C is for the harness, which stops what it started
@@ -51,13 +53,17 @@ class _ForkServer:
     def forget(self) -> None:
         """Close our end, in a process that is not its parent."""
         self._connection.close()
+        self._complaints.close()
         self._process.returncode = 0  # not ours to wait for
 
-    def end(self) -> None:
-        """End it and wait for that."""
+    def end(self) -> str:
+        """End it and wait for that; return the last line that it wrote to standard error."""
         self._connection.close()
         self._process.kill()
         self._process.wait()
+        with self._complaints as file:
+            file.seek(0)
+            return file.read().decode(errors="replace").strip().rpartition("\n")[2][:_COMPLAINT_CHARACTERS]
 
 
 class _Starter:
@@ -79,7 +85,7 @@ class _Starter:
         except OSError as error:
             answer, why = b"", str(error)
         if not answer:  # never asked again: a fork that we do not know of may hold this request's lifeline
-            self.end()
+            why = self.end() or why
             raise OSError(f"{sys.executable}, from which it would be forked, does not answer: {why}")
         pid = int(answer)
         if pid < 0:
@@ -90,10 +96,11 @@ class _Starter:
         if self._server is not None:
             self._server.forget()
 
-    def end(self) -> None:
-        if self._server is not None:
-            self._server.end()
-            self._server = None
+    def end(self) -> str:
+        if self._server is None:
+            return ""
+        server, self._server = self._server, None
+        return server.end()
 
 
 _starter = _Starter()

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -289,14 +289,15 @@ def test_a_launcher_killed_as_it_starts_takes_the_command_along(
     monkeypatch.setattr(spawn, "_END_S", 0.0)
     for wait_ms in range(20):
         monkeypatch.setattr(spawn, "_LAUNCH_S", wait_ms * 0.5e-3)
-        start_and_leave(any_level, scratch)
+        start_and_leave(any_level, scratch, ["/bin/sleep", "60"])  # one that has no children, which would be left
 
 
-def start_and_leave(level: str, scratch: Path) -> None:
+def start_and_leave(level: str, scratch: Path, command: Sequence[str] = SLEEP) -> None:
     """Start a command and stop it at once, unless it was given up; nothing of it must be left."""
     held, held_end = os.pipe()
-    with contextlib.suppress(SandboxError):
-        start(SLEEP, level=Level(level), scratch=scratch, limits=LIMITS, descriptors=[held_end]).__exit__(None, None, None)
+    arguments = {"level": Level(level), "scratch": scratch, "limits": LIMITS, "descriptors": [held_end]}
+    with contextlib.suppress(SandboxError), start(command, **arguments):  # type: ignore[arg-type]
+        pass
     os.close(held_end)
     assert nothing_holds(held)
     os.close(held)
