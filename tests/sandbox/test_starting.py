@@ -6,14 +6,13 @@ import contextlib
 import json
 import marshal
 import os
-import select
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ from tests.sandbox.attacks import REPOSITORY, ROOMY, mounts_left_behind
 
 LIMITS = Limits(**ROOMY)  # type: ignore[arg-type]
 HELLO = [sys.executable, "-I", "-S", "-c", "print('hello')"]
-SLEEP = ["/bin/sh", "-c", "sleep 60 & sleep 60"]
 WAIT = [sys.executable, "-I", "-S", "-c", "import sys; print('up', flush=True); sys.stdin.read(); print('done')"]
 
 
@@ -237,70 +235,6 @@ def _runs(server: int) -> bool:
         return b"fork_server" in Path(f"/proc/{server}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-@pytest.mark.parametrize("when_ms", range(0, 28, 4))
-def test_a_harness_killed_while_it_starts_one_leaves_nothing(when_ms: int, any_level: str, scratch: Path) -> None:
-    held, held_end = os.pipe()
-    about_to, about_to_end = os.pipe()
-    harness = os.fork()
-    if harness == 0:
-        try:
-            arguments = {"level": Level(any_level), "scratch": scratch, "limits": LIMITS}
-            run(["/bin/true"], **arguments)  # type: ignore[arg-type]
-            os.write(about_to_end, b"!")
-            start(SLEEP, descriptors=[held_end], **arguments)  # type: ignore[arg-type]
-            signal.pause()
-        finally:
-            os._exit(1)
-    os.close(about_to_end)
-    os.close(held_end)
-    assert os.read(about_to, 1) == b"!"
-    time.sleep(when_ms * 1e-3)
-    os.kill(harness, signal.SIGKILL)
-    os.waitpid(harness, 0)
-    assert nothing_holds(held)
-    os.close(about_to)
-    os.close(held)
-
-
-def nothing_holds(pipe: int) -> bool:
-    """Wait until no process has the other end: neither a command that was given it nor anything on the way there."""
-    poll = select.poll()
-    poll.register(pipe, 0)
-    return poll.poll(20e3) == [(pipe, select.POLLHUP)]
-
-
-def test_what_is_stopped_or_given_up_as_it_starts_leaves_nothing(
-    any_level: str, scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    start_and_leave(any_level, scratch)
-    for wait_ms in range(20):
-        monkeypatch.setattr(spawn, "_LAUNCH_S", wait_ms * 1e-3)
-        start_and_leave(any_level, scratch)
-
-
-def test_a_launcher_killed_as_it_starts_takes_the_command_along(
-    any_level: str, scratch: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if any_level == "strict":
-        pytest.skip("until its first process is ready to die with bubblewrap, only the launcher ends it")
-    monkeypatch.setattr(spawn, "_cut", lambda lifeline: None)
-    monkeypatch.setattr(spawn, "_END_S", 0.0)
-    for wait_ms in range(20):
-        monkeypatch.setattr(spawn, "_LAUNCH_S", wait_ms * 0.5e-3)
-        start_and_leave(any_level, scratch, ["/bin/sleep", "60"])  # one that has no children, which would be left
-
-
-def start_and_leave(level: str, scratch: Path, command: Sequence[str] = SLEEP) -> None:
-    """Start a command and stop it at once, unless it was given up; nothing of it must be left."""
-    held, held_end = os.pipe()
-    arguments = {"level": Level(level), "scratch": scratch, "limits": LIMITS, "descriptors": [held_end]}
-    with contextlib.suppress(SandboxError), start(command, **arguments):  # type: ignore[arg-type]
-        pass
-    os.close(held_end)
-    assert nothing_holds(held)
-    os.close(held)
 
 
 def test_out_of_memory_the_command_goes_and_not_its_watcher(any_level: str, scratch: Path) -> None:
