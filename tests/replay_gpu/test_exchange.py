@@ -89,11 +89,17 @@ def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, ta
     from harness.replay.node.shared_memory import SharedMemory
     from harness.replay.node.turn import take_turn
 
+    class InFile(SharedMemory):
+        """Offers no runner the GPU's memory, the second one either."""
+
+        def offer(self, runner: RunnerProcess) -> None:
+            runner.gpu_memory = None
+
     export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", target), tmp_path / name)
     folder = tmp_path / name
     request = parse_request(json.loads((folder / "request.json").read_text()))
     with take_turn(find_uuid(), lambda: None), started(folder / "artifact", None, 64 << 20) as (runner, shared):
-        judge, memory = GpuJudge(load_problem_document(folder / "problem")), SharedMemory(*shared)
+        judge, memory = GpuJudge(load_problem_document(folder / "problem")), InFile(*shared)
         reports, about = replay(request, folder / "artifact", judge, memory, runner, own_program(), lambda _: None)
     assert about["on_gpu"] is False
     assert {report.status for report in reports} == ({"passed"} if name == "honest" else {"failed", "not_run"})
