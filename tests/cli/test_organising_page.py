@@ -58,7 +58,7 @@ def parse(words: list[str], command: click.Command) -> None:
 
 @pytest.fixture
 def whole(tmp_path, monkeypatch):
-    """Files that commands of the page name are there."""
+    """Files of an organiser's own, which commands of the page name, are taken to be there: only the form is tried."""
     monkeypatch.setattr(click.Path, "convert", lambda self, value, param, context: Path(str(value)))
 
 

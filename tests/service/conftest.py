@@ -9,6 +9,8 @@ import pytest
 from harness.service import form
 from harness.store.database import Database
 from tests.service.cluster import Cluster, find_binaries
+from tests.service.event import LIMITS
+from tests.service.live import Live
 
 
 @pytest.fixture(scope="session")
@@ -57,3 +59,18 @@ def database(database_url):
     database = Database(database_url, 15.0)
     yield database
     database.close()
+
+
+@pytest.fixture
+def limits():
+    """Of a live service; a module that tries them has its own."""
+    return LIMITS
+
+
+@pytest.fixture
+def live(database, limits):
+    """A service that answers, with everybody who uses it admitted."""
+    live = Live(database, limits)
+    live.admit()
+    yield live
+    live.stop()

@@ -20,7 +20,6 @@ from harness.service.settings import Limits
 from harness.store.record import encode_record
 from tests.service.event import finish as conclude_job
 from tests.service.event import lease, outcome
-from tests.service.live import Live
 from tests.service.server import document
 from tests.store.samples import checked, incorrect, passed
 
@@ -29,11 +28,8 @@ SECRET_SOURCE = "def custom_kernel(data): return 'the trick'"
 
 
 @pytest.fixture
-def live(database):
-    live = Live(database, LIMITS)
-    live.admit()
-    yield live
-    live.stop()
+def limits():
+    return LIMITS
 
 
 def submit(live, token, source=SECRET_SOURCE, key="a-key-of-mine", **fields):

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from harness.service import known as module
 from harness.service.known import MOST, Known
 from harness.service.teams import Holder, list_tokens, revoke_token
-from tests.service.event import LIMITS
-from tests.service.live import Live
 from tests.service.server import document
 
 ACME = Holder("token-id", "participant", "acme", "acme")
-
-
-@pytest.fixture
-def live(database):
-    live = Live(database, LIMITS)
-    live.admit()
-    yield live
-    live.stop()
 
 
 def post(live, key):
