@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-_PROGRAM = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import fork_server; fork_server.main()"
+_FOLDER = Path(__file__).resolve().parent  # a zip file that was named by a relative path gives relative ones
+_PROGRAM = f"import sys; sys.path.append({str(_FOLDER)!r}); import fork_server; fork_server.main()"
 _ANSWER_S = 20.0
 _ANSWER_BYTES = 32
 _COMPLAINT_CHARACTERS = 500

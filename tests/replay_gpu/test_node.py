@@ -94,6 +94,22 @@ def test_a_wrong_command(archive):
     assert (result.returncode, json.loads(result.stdout)["event"]) == (2, "error")
 
 
+SANDBOXED = """
+import sys, tempfile
+from pathlib import Path
+sys.path.insert(0, "node.pyz")
+from harness.sandbox import Level, Limits, start
+with start([sys.executable, "-c", "import sys; sys.exit(42)"], level=Level.NONE, scratch=Path(tempfile.mkdtemp()),
+           limits=Limits(20, None, 1 << 30, 8, 1 << 20, 1 << 20)) as job:
+    print(job.wait().code)
+"""
+
+
+def test_a_file_named_by_a_relative_path_can_start_its_runner(archive):
+    done = subprocess.run([sys.executable, "-c", SANDBOXED], cwd=archive.parent, capture_output=True, text=True)
+    assert done.stdout.strip() == "42", done.stderr[-2000:]
+
+
 # Documents
 
 
@@ -248,6 +264,28 @@ def test_a_fingerprint_tells_one_bit(dtype):
     assert before == fingerprint(tensor.clone(), 5)
     tensor.view(torch.uint8).reshape(-1)[-1] ^= 1
     assert fingerprint(tensor, 5) != before
+
+
+@pytest.mark.parametrize("count", [0, 1, 65_535, 65_536, 65_537, 64 * 65_536 + 3])
+def test_a_fingerprint_sees_every_word_however_long_the_tensor(count):
+    tensor = torch.arange(count, dtype=torch.int32)
+    before = fingerprint(tensor, 5)
+    for place in {0, 65_535, 65_536, count // 2, count - 1} & set(range(count)):
+        tensor[place] += 1
+        assert fingerprint(tensor, 5) != before, place
+        tensor[place] -= 1
+    assert fingerprint(tensor, 5) == before
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_a_fingerprint_sees_two_changes_that_could_cancel(dtype):
+    tensor = torch.ones(200_000, dtype=getattr(torch, dtype))
+    before = fingerprint(tensor, 5)
+    for first, second in ((3, 700), (3, 3 + 65_536), (3, 70_000), (199_998, 199_999)):
+        for changes in ((-1.0, -1.0), (2.0, 0.5)):  # both signs; one up, one down
+            changed = tensor.clone()
+            changed[first], changed[second] = changes
+            assert fingerprint(changed, 5) != before, (first, second, changes)
 
 
 def test_a_fingerprint_depends_on_the_key_and_the_order():

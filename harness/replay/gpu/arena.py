@@ -23,7 +23,8 @@ from harness.replay.gpu.program import Slot
 TILE_BYTES = 32 << 20
 SPARE_L2_MULTIPLE = 3
 MIN_SPARE_BYTES = 256 << 20
-_UNIT = 4  # bytes; what is compared at a time
+_UNIT = 4  # bytes; what is compared at a time, at the edges of a plan's tensors
+_WIDE = 8  # the same elsewhere
 _LOW, _HIGH = 0x7FF9, 0x7FFF  # as in replay.poison: every half of a word reads as a NaN of no arithmetic
 
 
@@ -91,14 +92,15 @@ class Arena:
         key = id(slot)
         if key not in self._watched:
             regions = [(pool, part) for pool in self._pools for part in self._untouched(pool, slot)]
-            self._watched[key] = [_Watched(self._spare.data_ptr(), self._spare, self._tile)]
+            spare = _Watched(self._spare.data_ptr(), self._spare.view(torch.int64), self._tile.view(torch.int64))
+            self._watched[key] = [spare]
             self._watched[key] += [self._watch_region(pool, part) for pool, part in regions]
         return self._watched[key]
 
     def _watch_region(self, pool: Region, part: Region) -> _Watched:
-        offset = (part.start - pool.start) % TILE_BYTES // _UNIT
-        memory = _view(part)
-        return _Watched(part.start, memory, self._tile[offset : offset + memory.numel()])
+        words = torch.int64 if (part.start | part.end) % _WIDE == 0 else torch.int32  # wide ones are looked at faster
+        memory, offset = _view(part, words), (part.start - pool.start) % TILE_BYTES // words.itemsize
+        return _Watched(part.start, memory, self._tile.view(words)[offset : offset + memory.numel()])
 
     def _untouched(self, pool: Region, slot: Slot) -> Iterator[Region]:
         own = sorted((start, end) for start, end in slot.memory.intervals() if pool.start <= start < pool.end)
@@ -151,5 +153,5 @@ def _tiles(region: Region, origin: int) -> Iterator[Region]:
         start = end
 
 
-def _view(region: Region) -> torch.Tensor:
-    return view_memory(region.start, region.end - region.start, torch.int32)
+def _view(region: Region, words: torch.dtype = torch.int32) -> torch.Tensor:
+    return view_memory(region.start, region.end - region.start, words)

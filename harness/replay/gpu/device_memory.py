@@ -25,14 +25,14 @@ class _RawMemory:
 
 
 def view_memory(start: int, size_bytes: int, dtype: torch.dtype = torch.uint8) -> torch.Tensor:
-    """Return a flat view of a range of the current GPU's memory as uint8 or int32.
+    """Return a flat view of a range of the current GPU's memory.
 
     Args:
         start: its address.
         size_bytes: its length.
-        dtype: torch.uint8 or torch.int32.
+        dtype: torch.uint8, torch.int32 or torch.int64.
     """
-    kind = {torch.uint8: "|u1", torch.int32: "<i4"}[dtype]
+    kind = {torch.uint8: "|u1", torch.int32: "<i4", torch.int64: "<i8"}[dtype]
     return torch.as_tensor(_RawMemory(start, size_bytes // dtype.itemsize, kind), device="cuda")
 
 
