@@ -82,6 +82,7 @@ def test_what_is_no_gpu_memory_is_not_used(tmp_path: Path, target: str) -> None:
 @pytest.mark.parametrize("name", ["honest", "wrong"])
 def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, target: str) -> None:  # noqa: F811
     from harness.replay.gpu.driver import find_uuid
+    from harness.replay.node.case_layout import lay_out_case
     from harness.replay.node.judging import GpuJudge
     from harness.replay.node.node_report import parse_request
     from harness.replay.node.problem_document import load_problem_document
@@ -98,11 +99,14 @@ def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, ta
     export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", target), tmp_path / name)
     folder = tmp_path / name
     request = parse_request(json.loads((folder / "request.json").read_text()))
-    with take_turn(find_uuid(), lambda: None), started(folder / "artifact", None, 64 << 20) as (runner, shared):
-        judge, memory = GpuJudge(load_problem_document(folder / "problem")), InFile(*shared)
+    problem = load_problem_document(folder / "problem")
+    size = max(lay_out_case(problem, case.shape).size for case in request.cases)
+    with take_turn(find_uuid(), lambda: None), started(folder / "artifact", None, size) as (runner, shared):
+        judge, memory = GpuJudge(problem), InFile(*shared)
         reports, about = replay(request, folder / "artifact", judge, memory, runner, own_program(), lambda _: None)
     assert about["on_gpu"] is False
-    assert {report.status for report in reports} == ({"passed"} if name == "honest" else {"failed", "not_run"})
+    seen = {report.status for report in reports}
+    assert seen == ({"passed"} if name == "honest" else {"failed", "not_run"}), [(r.reason, r.message) for r in reports]
 
 
 def test_the_gpus_own_memory_and_graphs_are_used_where_they_can_be(

@@ -97,6 +97,7 @@ def test_rescore_baseline_and_rates(checkout):
 
 
 def test_a_dry_run_records_nothing(checkout):
+    document(checkout, "submit", "scale")
     harness(checkout, "board", "--save", "before")
     assert document(checkout, "dry-run", "scale")["verdict"]["kind"] == "PASSED"
     harness(checkout, "board", "--save", "after")

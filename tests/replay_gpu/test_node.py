@@ -15,6 +15,7 @@ from harness.errors import HarnessError, SpecError, WorkerError
 from harness.replay.gpu.faults import DriverError, GpuError, blame, describe
 from harness.replay.gpu.fingerprint import fingerprint
 from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
+from harness.replay.gpu.regions import Region, cut_into_tiles, find_free_blocks, find_gaps
 from harness.replay.inputs import Received, Request, make_sample
 from harness.replay.node import pack
 from harness.replay.node.acceptance import accepts
@@ -227,6 +228,40 @@ def test_buffers_are_not_sent():
     assert len(layout.outputs) == 2
 
 
+# The arena
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (0, 20, [(0, 20)]),
+        (5, 20, [(5, 20)]),
+        (0, 32, [(0, 32)]),
+        (0, 33, [(0, 32), (32, 33)]),
+        (5, 40, [(5, 32), (32, 40)]),
+        (32, 96, [(32, 96)]),
+        (31, 129, [(31, 32), (32, 128), (128, 129)]),
+    ],
+)
+def test_memory_is_cut_where_the_poison_begins_anew(start, end, expected):
+    origin = 7 * MIB
+    parts = cut_into_tiles(Region(origin + start * MIB, origin + end * MIB), origin)
+    assert [((p.start - origin) // MIB, (p.end - origin) // MIB) for p in parts] == expected
+
+
+def test_what_lies_between_tensors_is_found_in_whole_words():
+    gaps = find_gaps(Region(100, 200), [(100, 110), (112, 121), (150, 200)])
+    assert [(gap.start, gap.end) for gap in gaps] == [(124, 148)]
+    assert list(find_gaps(Region(100, 200), [])) == [Region(100, 200)]
+
+
+def test_free_blocks_of_a_segment():
+    blocks = [{"state": state, "size": 512} for state in ("active_allocated", "inactive", "active_pending_free")]
+    assert list(find_free_blocks({"address": 1024, "blocks": blocks})) == [Region(1536, 2048)]
+
+
 # The judge's shortcuts
 
 
@@ -244,6 +279,23 @@ def test_the_fast_path_says_what_the_ruling_says(off):
     sample = type(sample)(sample.request, sample.inputs, (sample.expected[0],))
     received = Received((got,), dict(enumerate(sample.inputs)))
     assert accepts(problem, sample, received.outputs) == rule(problem, sample, received).passed
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_the_fast_path_accepts_nothing_where_the_reference_is_not_finite(value):
+    problem, sample = sample_of()
+    sample.expected[0][2, 7] = value
+    for got in (sample.expected[0].clone(), torch.zeros_like(sample.expected[0])):
+        assert not accepts(problem, sample, (got,))
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float16", "bfloat16", "int32"])
+def test_the_fast_path_takes_outputs_of_any_type(dtype):
+    problem, sample = sample_of()
+    got = sample.expected[0].to(getattr(torch, dtype))
+    exact = type(sample)(sample.request, sample.inputs, (got.to(torch.float64),))
+    assert accepts(problem, exact, (got,))
+    assert not accepts(problem, exact, ((exact.expected[0] * 8 + 4).to(got.dtype),))
 
 
 def test_the_fast_path_knows_the_cap_on_the_relative_error():
@@ -266,11 +318,11 @@ def test_a_fingerprint_tells_one_bit(dtype):
     assert fingerprint(tensor, 5) != before
 
 
-@pytest.mark.parametrize("count", [0, 1, 65_535, 65_536, 65_537, 64 * 65_536 + 3])
+@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, (1 << 22) + 3])
 def test_a_fingerprint_sees_every_word_however_long_the_tensor(count):
     tensor = torch.arange(count, dtype=torch.int32)
     before = fingerprint(tensor, 5)
-    for place in {0, 65_535, 65_536, count // 2, count - 1} & set(range(count)):
+    for place in {0, 4095, 4096, count // 2, count - 1} & set(range(count)):
         tensor[place] += 1
         assert fingerprint(tensor, 5) != before, place
         tensor[place] -= 1
@@ -281,7 +333,7 @@ def test_a_fingerprint_sees_every_word_however_long_the_tensor(count):
 def test_a_fingerprint_sees_two_changes_that_could_cancel(dtype):
     tensor = torch.ones(200_000, dtype=getattr(torch, dtype))
     before = fingerprint(tensor, 5)
-    for first, second in ((3, 700), (3, 3 + 65_536), (3, 70_000), (199_998, 199_999)):
+    for first, second in ((3, 700), (3, 3 + 4096), (3, 70_000), (199_998, 199_999)):
         for changes in ((-1.0, -1.0), (2.0, 0.5)):  # both signs; one up, one down
             changed = tensor.clone()
             changed[first], changed[second] = changes

@@ -13,27 +13,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from harness.replay.gpu.device_memory import view_memory
 from harness.replay.gpu.program import Slot
+from harness.replay.gpu.regions import TILE_BYTES, WORD_BYTES, Region, cut_into_tiles, find_free_blocks, find_gaps
 
-TILE_BYTES = 32 << 20
+_DRAWN_BYTES = 2 << 20  # the tile repeats what is drawn
 SPARE_L2_MULTIPLE = 3
 MIN_SPARE_BYTES = 256 << 20
-_UNIT = 4  # bytes; what is compared at a time, at the edges of a plan's tensors
-_WIDE = 8  # the same elsewhere
+_WIDE_BYTES = 2 * WORD_BYTES  # compared at a time where nothing stands in the way
 _LOW, _HIGH = 0x7FF9, 0x7FFF  # as in replay.poison: every half of a word reads as a NaN of no arithmetic
-
-
-@dataclass(frozen=True)
-class Region:
-    """A range of addresses."""
-
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -51,7 +42,7 @@ class Arena:
     def __init__(self, l2_bytes: int) -> None:
         self._device = torch.device("cuda", torch.cuda.current_device())
         self._generator = torch.Generator(self._device).manual_seed(int.from_bytes(os.urandom(7), "little"))
-        self._tile = torch.empty(TILE_BYTES // _UNIT, dtype=torch.int32, device=self._device)
+        self._tile = torch.empty(TILE_BYTES // WORD_BYTES, dtype=torch.int32, device=self._device)
         rows = -(-max(MIN_SPARE_BYTES, SPARE_L2_MULTIPLE * l2_bytes) // TILE_BYTES)
         self._spare = torch.empty((rows, self._tile.numel()), dtype=torch.int32, device=self._device)
         self._segments = (-1, -1)
@@ -62,17 +53,17 @@ class Arena:
     @property
     def size_bytes(self) -> int:
         """How much memory is rewritten before a call."""
-        return sum(int(view.numel()) for view in (self._spare, *self._rewritten)) * _UNIT
+        return sum(int(view.numel()) for view in (self._spare, *self._rewritten)) * WORD_BYTES
 
     def rewrite(self) -> None:
         """Draw a new tile and write it over everything but the spare, which `flush` writes."""
-        halves = self._tile.view(torch.int16)
+        drawn, *_ = rows = self._tile.view(-1, _DRAWN_BYTES // WORD_BYTES)
+        halves = drawn.view(torch.int16)
         torch.randint(_LOW, _HIGH, halves.shape, dtype=torch.int16, generator=self._generator, out=halves)
+        rows[1:].copy_(drawn)
         self._survey()
-        for view in self._rewritten:
-            for start in range(0, view.numel(), self._tile.numel()):
-                part = view[start : start + self._tile.numel()]
-                part.copy_(self._tile[: part.numel()])
+        for memory in self._rewritten:
+            memory.copy_(self._tile[: memory.shape[-1]])
 
     def flush(self) -> None:
         """Write the spare, which leaves nothing else in L2: one kernel, long enough to launch a call behind it."""
@@ -98,60 +89,41 @@ class Arena:
         return self._watched[key]
 
     def _watch_region(self, pool: Region, part: Region) -> _Watched:
-        words = torch.int64 if (part.start | part.end) % _WIDE == 0 else torch.int32  # wide ones are looked at faster
+        wide = (part.start | part.end) % _WIDE_BYTES == 0
+        words = torch.int64 if wide else torch.int32
         memory, offset = _view(part, words), (part.start - pool.start) % TILE_BYTES // words.itemsize
-        return _Watched(part.start, memory, self._tile.view(words)[offset : offset + memory.numel()])
+        return _Watched(part.start, memory, self._tile.view(words)[offset : offset + memory.shape[-1]])
 
     def _untouched(self, pool: Region, slot: Slot) -> Iterator[Region]:
         own = sorted((start, end) for start, end in slot.memory.intervals() if pool.start <= start < pool.end)
         if own and slot.memory.temporaries:
             return  # an operator of ours used memory there that the plan does not know of
-        for gap in _gaps(pool, own):
-            yield from _tiles(gap, pool.start)
+        for gap in find_gaps(pool, own):
+            yield from cut_into_tiles(gap, pool.start)
 
     def _survey(self) -> None:
         """List torch's memory again if any segment came or went since the last time."""
-        statistics = torch.cuda.memory_stats()
-        segments = (int(statistics["segment.all.allocated"]), int(statistics["segment.all.freed"]))
+        statistics = torch.cuda.memory_stats_as_nested_dict()["segment"]["all"]
+        segments = (int(statistics["allocated"]), int(statistics["freed"]))
         if segments == self._segments:
             return
         self._segments = segments
-        tile, spare = self._tile.data_ptr(), self._spare.data_ptr()
+        kept = [memory.data_ptr() for memory in (self._tile, self._spare)]
         self._rewritten, self._pools, self._watched = [], [], {}
         for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
             start, size = segment["address"], segment["total_size"]
             if tuple(segment["segment_pool_id"]) != (0, 0):
                 self._pools.append(Region(start, start + size))
-                self._rewritten.append(_view(self._pools[-1]))
-            elif not start <= tile < start + size and not start <= spare < start + size:
-                self._rewritten += [_view(region) for region in _free_blocks(segment)]
+                self._rewrite_from_now_on(self._pools[-1])
+            elif not any(start <= address < start + size for address in kept):
+                for region in find_free_blocks(segment):
+                    self._rewrite_from_now_on(region)
 
-
-def _free_blocks(segment: dict[str, Any]) -> Iterator[Region]:
-    address = segment["address"]
-    for block in segment["blocks"]:
-        if block["state"] == "inactive":
-            yield Region(address, address + block["size"])
-        address += block["size"]
-
-
-def _gaps(pool: Region, intervals: list[tuple[int, int]]) -> Iterator[Region]:
-    position = pool.start
-    for start, end in [*intervals, (pool.end, pool.end)]:
-        first, last = -(-position // _UNIT) * _UNIT, start // _UNIT * _UNIT
-        if last > first:
-            yield Region(first, last)
-        position = max(position, end)
-
-
-def _tiles(region: Region, origin: int) -> Iterator[Region]:
-    """Cut a region where the tile begins anew."""
-    start = region.start
-    while start < region.end:
-        end = min(region.end, origin + ((start - origin) // TILE_BYTES + 1) * TILE_BYTES)
-        yield Region(start, end)
-        start = end
+    def _rewrite_from_now_on(self, region: Region) -> None:
+        self._rewritten += [_view(part) for part in cut_into_tiles(region, region.start)]
 
 
 def _view(region: Region, words: torch.dtype = torch.int32) -> torch.Tensor:
-    return view_memory(region.start, region.end - region.start, words)
+    """Return what lies there; whole tiles as the rows of a matrix."""
+    memory = view_memory(region.start, region.end - region.start, words)
+    return memory.view(-1, TILE_BYTES // words.itemsize) if memory.nbytes > TILE_BYTES else memory

@@ -11,8 +11,8 @@ import torch
 
 # Of half a sum's width at most: what a weight shifts out of 64 bits is lost, and with it the highest bits of two words.
 _WORDS = {8: torch.int32, 4: torch.int32, 2: torch.int16, 1: torch.uint8}
-_ROW = 1 << 16  # words
-_ROWS_AT_ONCE = 64  # 32 MB of products: what this leaves in torch's memory is rewritten before each call
+_ROW = 1 << 12  # words
+_ROWS_AT_ONCE = 1 << 10  # 32 MB of products: what this leaves in torch's memory is rewritten before each call
 
 
 def fingerprint(tensor: torch.Tensor, key: int) -> int:
@@ -31,7 +31,7 @@ def weighted_sum(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tens
     columns = _draw_weights(min(words.numel(), _ROW), generator, tensor.device)
     rows = _draw_weights(whole + 1, generator, tensor.device)
     matrix, rest = words[: whole * _ROW].view(whole, _ROW), words[whole * _ROW :]
-    sums = [(part * columns).sum(1) for part in matrix.split(_ROWS_AT_ONCE)] if whole else []
+    sums = [(part * columns).sum(1) for part in torch.split(matrix, _ROWS_AT_ONCE)] if whole else []
     sums.append((rest * columns[: rest.numel()]).sum().reshape(1))
     return torch.cat(sums).mul_(rows).sum()
 

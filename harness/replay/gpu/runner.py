@@ -53,6 +53,7 @@ class Runner:
         self._program: Program | None = None
         self._slots: list[Slot] = []
         self._last: Slot | None = None
+        self._given: list[bool] = []  # which inputs of the last call were the judge's
         self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]  # type: ignore[no-untyped-call]
 
     @property
@@ -117,7 +118,7 @@ class Runner:
             slot.graph.replay()
             self._events[1].record()
             torch.cuda.synchronize()
-        self._last = slot
+        self._last, self._given = slot, [part is not None for part in inputs]
         pairs = [*zip(plan.outputs, outputs, strict=True), *zip(plan.inputs, after, strict=True)]
         for tensor, part in pairs:
             if part is not None:
@@ -143,7 +144,8 @@ class Runner:
         assert self._program is not None
         assert self._last is not None
         tensors = [self._last.memory.tensors[number] for number in self._program.plan.inputs]
-        return {"status": "done", "inputs": [fingerprint(tensor, key) for tensor in tensors]}
+        pairs = zip(tensors, self._given, strict=True)
+        return {"status": "done", "inputs": [fingerprint(tensor, key) if given else 0 for tensor, given in pairs]}
 
     def take_spans(self) -> dict[str, Any]:
         """Return the span of each call since the last time."""

@@ -1,0 +1,49 @@
+"""Ranges of GPU memory: what is free, what lies between tensors, and how poison is laid over it. Pure arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+TILE_BYTES = 32 << 20
+"""Poison repeats after so many bytes, counted from the start of a pool of memory."""
+
+WORD_BYTES = 4
+"""What is compared at a time, at the edges of a plan's tensors."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A range of addresses."""
+
+    start: int
+    end: int
+
+
+def find_free_blocks(segment: dict[str, Any]) -> Iterator[Region]:
+    """Yield what no tensor uses of a segment, as `torch.cuda.memory_snapshot` describes it."""
+    address = segment["address"]
+    for block in segment["blocks"]:
+        if block["state"] == "inactive":
+            yield Region(address, address + block["size"])
+        address += block["size"]
+
+
+def find_gaps(pool: Region, intervals: list[tuple[int, int]]) -> Iterator[Region]:
+    """Yield what lies between intervals that are sorted by their start, in whole words."""
+    position = pool.start
+    for start, end in [*intervals, (pool.end, pool.end)]:
+        first, last = -(-position // WORD_BYTES) * WORD_BYTES, start // WORD_BYTES * WORD_BYTES
+        if last > first:
+            yield Region(first, last)
+        position = max(position, end)
+
+
+def cut_into_tiles(region: Region, origin: int) -> Iterator[Region]:
+    """Cut a region where the tile begins anew: what comes before, all whole tiles together, what is left."""
+    before, after = ((address - origin) // TILE_BYTES for address in (region.start - 1, region.end))
+    first, last = origin + (before + 1) * TILE_BYTES, origin + after * TILE_BYTES
+    edges = [region.start, first, last, region.end] if first <= last else [region.start, region.end]
+    yield from (Region(start, end) for start, end in pairwise(edges) if start < end)
