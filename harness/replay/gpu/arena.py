@@ -57,10 +57,10 @@ class Arena:
 
     def rewrite(self) -> None:
         """Draw a new tile and write it over everything but the spare, which `flush` writes."""
-        drawn, *_ = rows = self._tile.view(-1, _DRAWN_BYTES // WORD_BYTES)
-        halves = drawn.view(torch.int16)
+        rows = self._tile.view(-1, _DRAWN_BYTES // WORD_BYTES)
+        halves = rows[0].view(torch.int16)
         torch.randint(_LOW, _HIGH, halves.shape, dtype=torch.int16, generator=self._generator, out=halves)
-        rows[1:].copy_(drawn)
+        rows[1:].copy_(rows[0])
         self._survey()
         for memory in self._rewritten:
             memory.copy_(self._tile[: memory.shape[-1]])
