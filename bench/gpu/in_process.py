@@ -21,6 +21,7 @@ def load(path: Path) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # Helion looks its names up there
     spec.loader.exec_module(module)
     return module
 
