@@ -10,6 +10,7 @@ Cases whose error lies within `MARGIN` of the tolerance may differ; no other may
 from __future__ import annotations
 
 import json
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +25,9 @@ from harness.engine.checking import run_check
 from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.workspace import Workspace
+from harness.replay.judgement import Judgement, parse_judgement
 from harness.sandbox import best_level
-from harness.spec import load_problem, load_season
+from harness.spec import Problem, load_problem, load_season
 from harness.submission import MAIN, find_submission
 from harness.target import load_target
 from harness.toolchain import check_toolchain
@@ -75,17 +77,20 @@ def prepare(out: Path) -> None:
             results = run_check(artifact, problem, cases, season, level, True, ignore)  # a failure ends both sides
             export(problem.folder, artifact, folder, roles=("test",))
             told = {
-                r.case.id: {"status": r.status, "reason": r.reason, "worst": worst_of(r.judgement)} for r in results
+                r.case.id: {"status": r.status, "reason": r.reason, "worst": worst_of(problem, r.judgement)}
+                for r in results
             }
             (folder / "cpu.json").write_text(json.dumps(told, indent=1))
             print(f"{name} {kernel}: {[r.status for r in results].count('passed')} of {len(results)} pass", flush=True)
 
 
-def worst_of(judgement: Any) -> float | None:
-    """Return the largest error over its tolerance, None if nothing was compared."""
+def worst_of(problem: Problem, judgement: Judgement | None) -> float | None:
+    """Return the largest error over what is allowed, elementwise or in the L2 norm; None if nothing was compared."""
     if judgement is None or not judgement.outputs:
         return None
-    return max(output.worst_over_tolerance for output in judgement.outputs)
+    caps = [problem.tolerance_of(output.name).relative_l2 for output in judgement.outputs]
+    pairs = zip(judgement.outputs, caps, strict=True)
+    return max(max(output.worst_over_tolerance, (output.relative_l2 or 0) / (cap or math.inf)) for output, cap in pairs)
 
 
 def compare(folder: Path, results: Path) -> dict[str, Any]:
@@ -97,17 +102,22 @@ def compare(folder: Path, results: Path) -> dict[str, Any]:
         if not answer.is_file():
             continue
         kernels += 1
+        problem = load_problem(ROOT / "problems" / name.removeprefix(PREFIX).rsplit("-", 1)[0])
         on_gpu = {case["id"]: case for case in json.loads(answer.read_text()).get("cases", [])}
         for case_id, cpu in json.loads(path.read_text()).items():
             gpu = on_gpu.get(case_id)
             if gpu is None or cpu["status"] == "not_run" or gpu["status"] == "not_run":
                 continue
             compared += 1
-            same = (cpu["status"] == "passed") == (gpu["status"] == "passed")
-            if not same and cpu["worst"] is not None and abs(cpu["worst"] - 1) <= MARGIN:
+            if (cpu["status"] == "passed") == (gpu["status"] == "passed"):
+                continue
+            judged = parse_judgement(gpu["judgement"]) if gpu["judgement"] else None
+            errors = cpu["worst"], worst_of(problem, judged)  # of different inputs: each side drew its own
+            if any(error is not None and abs(error - 1) <= MARGIN for error in errors):
                 near += 1
-            elif not same:
-                differing.append({"kernel": name, "case": case_id, "cpu": cpu, "gpu": [gpu["status"], gpu["reason"]]})
+            else:
+                found = [gpu["status"], gpu["reason"], errors[1]]
+                differing.append({"kernel": name, "case": case_id, "cpu": cpu, "gpu": found})
     return {"kernels": kernels, "cases": compared, "within the margin": near, "differing": differing}
 
 
