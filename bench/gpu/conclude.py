@@ -28,7 +28,7 @@ from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.submit import run_submit
 from harness.engine.workspace import Workspace
-from harness.replay.timing import geometric_mean, median_us, summarise
+from harness.replay.timing import geometric_mean, summarise, time_us
 from harness.sandbox import best_level
 from harness.spec import load_problem, load_season
 from harness.store import open_store, save_records
@@ -57,7 +57,7 @@ def conclude_spread(out: Path) -> dict[str, Any]:
         cases = {}
         for index, case in enumerate(good[0]["cases"]):
             samples = [run["cases"][index]["samples"] for run in good]
-            timings = [summarise(s["spans_us"], s["witness_us"], s["nodes"]) for s in samples]
+            timings = [summarise(s["spans_us"], s["witness_us"], s["nodes"], s.get("slots", ())) for s in samples]
             medians = [timing.median_us for timing in timings]
             middle = median(medians)
             cases[case["id"]] = {
@@ -86,11 +86,7 @@ def conclude_starters(out: Path) -> dict[str, Any]:
             "passed": sum(case["status"] == "passed" for case in cases),
             "cases": len(cases),
             "differing bits": sum(case["differing_bits"] for case in cases),
-            "medians_us": [
-                round(median_us(c["samples"]["spans_us"]), 3)
-                for c in cases
-                if c["samples"] and c["samples"]["spans_us"]
-            ],
+            "medians_us": [time for case in cases if (time := time_of(case)) is not None],
             "whole_s": run.get("wall_s"),
             "held_new_s": round(machine.get("start_s", 0) + machine.get("replay_s", 0), 3),
             "held_warm_s": machine.get("replay_s"),
@@ -101,6 +97,12 @@ def conclude_starters(out: Path) -> dict[str, Any]:
     return found
 
 
+def time_of(case: dict[str, Any]) -> float | None:
+    """Return a case's time in microseconds, None if it was not timed."""
+    samples = case["samples"]
+    return round(time_us(samples["spans_us"], samples.get("slots", ())), 3) if samples and samples["spans_us"] else None
+
+
 def conclude_attacks(out: Path) -> dict[str, Any]:
     found = {}
     for name, (status, reasons) in EXPECTED.items():
@@ -108,9 +110,7 @@ def conclude_attacks(out: Path) -> dict[str, Any]:
         if cases:
             first = next((case for case in cases if case["status"] != "passed"), cases[-1])
             good = first["status"] == status and first["reason"] in reasons
-            samples = first["samples"]
-            time_us = round(median_us(samples["spans_us"]), 3) if samples and samples["spans_us"] else None
-            found[name] = {"got": [first["status"], first["reason"]], "time_us": time_us, "as expected": good}
+            found[name] = {"got": [first["status"], first["reason"]], "time_us": time_of(first), "as expected": good}
     return found
 
 
@@ -132,12 +132,11 @@ def conclude_in_process(out: Path) -> dict[str, Any]:
     for name in STARTERS:
         inside, replayed = load(out, f"in_process/{name}"), load(out, f"in_process/{name}-replay").get("cases", [])
         for case in replayed:
-            if case["samples"] and case["id"] in inside:
-                time_us = median_us(case["samples"]["spans_us"])
+            if (replay_us := time_of(case)) is not None and case["id"] in inside:
                 found[f"{name} {case['id']}"] = {
-                    "replay_us": round(time_us, 3),
+                    "replay_us": replay_us,
                     "in_process_us": inside[case["id"]],
-                    "ratio": round(time_us / inside[case["id"]], 4),
+                    "ratio": round(replay_us / inside[case["id"]], 4),
                 }
     return found
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from harness.replay.timing import PROCESS_SPREAD, TICK_US, geometric_mean, median_interval, median_us, quantile
+from harness.replay.timing import geometric_mean, quantile, time_interval, time_us
 from harness.store.record import CaseRecord, Record, TimingRecord
 
 
@@ -67,7 +67,7 @@ def _with_timing(case: CaseRecord, pooled: dict[str, TimingRecord]) -> CaseRecor
 def _pool_timings(timings: Sequence[TimingRecord]) -> TimingRecord:
     newest = timings[-1]
     if all(timing.spans_us for timing in timings):
-        pooled = _summarise(newest, sorted(span for timing in timings for span in timing.spans_us))
+        pooled = _summarise(newest, timings)
     else:  # records from before samples were kept
         pooled = replace(
             newest,
@@ -84,18 +84,24 @@ def _pool_timings(timings: Sequence[TimingRecord]) -> TimingRecord:
     )
 
 
-def _summarise(newest: TimingRecord, ordered: list[float]) -> TimingRecord:
-    low, high = median_interval(ordered)
-    middle = median_us(ordered)
-    between = max(PROCESS_SPREAD * middle, TICK_US)
+def _summarise(newest: TimingRecord, timings: Sequence[TimingRecord]) -> TimingRecord:
+    """Return the time of several runs' samples: each slot of each run is a slot of its own."""
+    spans = [span for timing in timings for span in timing.spans_us]
+    slots: list[int] = []
+    for timing in timings:
+        first = max(slots, default=-1) + 1
+        slots += [first + slot for slot in timing.slot_of_each]
+    low, high = time_interval(spans, slots)
+    ordered = sorted(spans)
     return replace(
         newest,
-        median_us=middle,
-        mean_us=fmean(ordered),
-        low_us=low - between,
-        high_us=high + between,
+        median_us=time_us(spans, slots),
+        mean_us=fmean(spans),
+        low_us=low,
+        high_us=high,
         p10_us=quantile(ordered, 0.1),
         p90_us=quantile(ordered, 0.9),
-        samples=len(ordered),
-        spans_us=tuple(ordered),
+        samples=len(spans),
+        spans_us=tuple(spans),
+        slots=tuple(slots),
     )

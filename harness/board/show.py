@@ -158,7 +158,7 @@ def _case_table(cases: Sequence[CaseRecord]) -> RenderableType:
     columns = [
         Column(f"case ({common})" if common else "case"), Column("", 5), Column("inputs", 4), Column("status"),
         number_column("error/tol", 8), number_column("rel L2", 6), number_column("wrong", 7),
-        number_column("median µs"), number_column("interval µs", 4), number_column("of floor", 7),
+        number_column("time µs"), number_column("interval µs", 4), number_column("of floor", 7),
         number_column("replay", 3), Column("note", 5, no_wrap=False),
     ]  # fmt: skip
     names = shape_names([case.shape for case in cases])

@@ -55,7 +55,7 @@ class GpuReplay:
 
     @property
     def score_us(self) -> float | None:
-        """The geometric mean of the benchmarks' medians; None unless each was timed."""
+        """The geometric mean of the benchmarks' times; None unless each was timed."""
         wanted = [case.id for case in self.cases if case.role == "benchmark"]
         if not wanted or not all(name in self.timings for name in wanted):
             return None
@@ -114,9 +114,9 @@ def run_gpu_replay(
     where = report.machine.get("gpu", "the node's CPUs")
     listener(Event("replay", "end", f"{passed} of {len(cases)} cases pass on {where}"))
     timings = {
-        case.id: summarise(case.samples.spans_us, case.samples.witness_us, case.samples.nodes)
+        case.id: summarise(samples.spans_us, samples.witness_us, samples.nodes, samples.slots)
         for case in report.cases
-        if case.samples is not None and case.samples.spans_us
+        if (samples := case.samples) is not None and samples.spans_us
     }
     return GpuReplay(cases, report, timings, {case.id: floor_us(problem, case, target) for case in cases})
 
@@ -221,6 +221,7 @@ def _report_timing(case_id: str, replay: GpuReplay) -> TimingRecord | None:
     if timing is None:
         return None
     floor = replay.floors_us[case_id]
+    samples = next(c.samples for c in replay.report.cases if c.id == case_id and c.samples)
     return TimingRecord(
         median_us=round(timing.median_us, 3),
         mean_us=round(timing.mean_us, 3),
@@ -232,5 +233,6 @@ def _report_timing(case_id: str, replay: GpuReplay) -> TimingRecord | None:
         floor_us=round(floor, 3),
         percent_of_floor=round(100 * floor / timing.median_us, 1),
         clocks={**replay.report.clocks, "witness_us": round(timing.witness_us, 3)},
-        spans_us=next((c.samples.spans_us for c in replay.report.cases if c.id == case_id and c.samples), ()),
+        spans_us=samples.spans_us,
+        slots=samples.slots,
     )

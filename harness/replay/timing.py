@@ -1,11 +1,13 @@
 """From the samples of a case to its time: pure statistics, no GPU.
 
 A sample is the span of one call, in microseconds, on inputs never seen before and a cold L2. Nothing is subtracted and
-nothing is left out. Rules:
+nothing is left out. Calls are made in several slots, each with data and code at addresses of its own, each equally
+often: where things lie moves a kernel's time by a percent or two, and so do they from process to process. Rules:
 
-- how many samples: `samples_needed`, once, from the spread of the first ones;
-- the interval of the median: order statistics at 95%, widened by what medians of fresh processes differ by;
-- UNSTABLE: mean and median are further apart than `MAX_MEAN_GAP` (some calls did others' work), or the witness
+- the time: the mean of the slots' medians. A median over all slots would jump between theirs from run to run;
+- how many samples: `samples_needed`, once, from the spread of the first ones within their slots;
+- its interval: order statistics at 95%, widened by what times of fresh processes differ by;
+- UNSTABLE: time and mean are further apart than `MAX_MEAN_GAP` (some calls did others' work), or the witness
   disagrees with the score clock;
 - IMPLAUSIBLE: faster than the floor.
 """
@@ -13,13 +15,15 @@ nothing is left out. Rules:
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-FIRST_SAMPLES = 40
+SLOTS = 4
+FIRST_SAMPLES = 40  # this and the next: multiples of SLOTS
 MAX_SAMPLES = 200
-PRECISION = 0.003  # wanted: half width of the median's interval, relative, of a kernel of LONG_US and more
+PRECISION = 0.003  # wanted: half width of the time's interval, relative, of a kernel of LONG_US and more
 SHORT_PRECISION, LONG_US = 0.006, 20.0  # a shorter one's: this, or what LONG_US would have in microseconds
 MAX_MEAN_GAP = 0.10
 MEAN_GAP_US = 0.5  # clock ticks and single outliers of short kernels
@@ -34,6 +38,7 @@ WITNESS_RELATIVE = 0.05
 _Z = 1.96
 _MAD_TO_SIGMA = 1.4826
 _MEDIAN_EFFICIENCY = 1.2533  # standard error of a median over that of a mean, for normal samples
+_FEW = 0.8  # n / (n - 0.8): Croux and Rousseeuw, 1992
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,9 @@ class Timing:
     """The time of one case, in microseconds.
 
     Attributes:
-        low_us, high_us: the median's interval, the spread between processes included.
-        witness_us: the median by events.
+        median_us: the time, the mean of the slots' medians.
+        low_us, high_us: its interval, the spread between processes included.
+        witness_us: the same by events.
         fault: "" or why it can't be ranked ("mean_gap", "witness").
     """
 
@@ -57,26 +63,27 @@ class Timing:
     fault: str = ""
 
 
-def samples_needed(first: Sequence[float]) -> int:
-    """Return how many samples a case needs, from its first ones.
+def samples_needed(first: Sequence[float], slots: Sequence[int] = ()) -> int:
+    """Return how many samples a case needs, from its first ones: a multiple of the number of slots.
 
-    The standard error of a median falls with the root of the number; the spread is measured robustly, so that one
+    The standard error of medians falls with the root of the number; the spread is measured robustly, so that one
     outlier buys nobody more samples. No more precision is asked for than the clock's tick has.
     """
-    middle = median(first)
-    spread = _MAD_TO_SIGMA * median(abs(value - middle) for value in first)
+    middle, count = time_us(first, slots), len(set(slots)) or 1
+    spread = _MAD_TO_SIGMA * median(map(abs, _deviations(first, slots)))
     wanted_us = max(TICK_US, PRECISION * middle, min(SHORT_PRECISION * middle, PRECISION * LONG_US))
     needed = (_Z * _MEDIAN_EFFICIENCY * spread / wanted_us) ** 2
-    return max(len(first), min(MAX_SAMPLES, math.ceil(needed)))
+    return max(len(first), min(MAX_SAMPLES, math.ceil(needed / count) * count))
 
 
-def summarise(spans_us: Sequence[float], witness_us: Sequence[float], nodes: int) -> Timing:
+def summarise(spans_us: Sequence[float], witness_us: Sequence[float], nodes: int, slots: Sequence[int] = ()) -> Timing:
     """Return a case's time.
 
     Args:
         spans_us: the score clock's samples.
         witness_us: the events' samples of the same calls.
         nodes: how many nodes the call's graph has; each adds to what events see.
+        slots: where each call was made; none for all in one.
 
     Raises:
         ValueError: there are no samples, or a sample is not a positive number.
@@ -84,20 +91,52 @@ def summarise(spans_us: Sequence[float], witness_us: Sequence[float], nodes: int
     if not spans_us or not all(math.isfinite(value) and value > 0 for value in (*spans_us, *witness_us)):
         raise ValueError("samples must be positive numbers")
     ordered = sorted(spans_us)
-    middle, mean, witness = median_us(ordered), fmean(ordered), median(witness_us)
-    low, high = median_interval(ordered)
-    between = max(PROCESS_SPREAD * middle, TICK_US)
+    middle, mean, witness = time_us(spans_us, slots), fmean(ordered), time_us(witness_us, slots)
+    low, high = time_interval(spans_us, slots)
     return Timing(
         median_us=middle,
         mean_us=mean,
-        low_us=low - between,
-        high_us=high + between,
+        low_us=low,
+        high_us=high,
         p10_us=quantile(ordered, 0.1),
         p90_us=quantile(ordered, 0.9),
         samples=len(ordered),
         witness_us=witness,
         fault=_find_fault(middle, mean, witness, nodes),
     )
+
+
+def time_us(spans_us: Sequence[float], slots: Sequence[int] = ()) -> float:
+    """Return the time that samples stand for: the mean of their slots' medians."""
+    return fmean(median_us(group) for group in _by_slot(spans_us, slots))
+
+
+def time_interval(spans_us: Sequence[float], slots: Sequence[int] = ()) -> tuple[float, float]:
+    """Return the time's interval, the spread between processes included.
+
+    The mean of medians of n samples in each of k slots varies as the median of kn samples does, once each slot's own
+    median is taken off.
+    """
+    middle = time_us(spans_us, slots)
+    low, high = median_interval(sorted(_deviations(spans_us, slots)))
+    between = max(PROCESS_SPREAD * middle, TICK_US)
+    return middle + min(low, 0.0) - between, middle + max(high, 0.0) + between
+
+
+def _by_slot(spans_us: Sequence[float], slots: Sequence[int]) -> list[list[float]]:
+    groups: dict[int, list[float]] = defaultdict(list)
+    for span, slot in zip(spans_us, slots or [0] * len(spans_us), strict=True):
+        groups[slot].append(span)
+    return list(groups.values())
+
+
+def _deviations(spans_us: Sequence[float], slots: Sequence[int]) -> list[float]:
+    """Return how far each sample lies from its slot's median, widened by what a median of few is nearer to them."""
+    found: list[float] = []
+    for group in _by_slot(spans_us, slots):
+        middle, wider = median_us(group), len(group) / (len(group) - _FEW)
+        found += [(span - middle) * wider for span in group]
+    return found
 
 
 def _find_fault(middle: float, mean: float, witness: float, nodes: int) -> str:

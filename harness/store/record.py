@@ -91,11 +91,13 @@ class TimingRecord:
     """The measured time of one benchmark case on one GPU.
 
     Attributes:
-        low_us, high_us: interval of the median, the spread between processes included.
+        median_us: the time: the mean of the medians of the slots in which calls were made (`replay.timing`).
+        low_us, high_us: its interval, the spread between processes included.
         floor_us: the speed of light for the case; percent_of_floor is 100 floor / median.
         speedups: how many times faster than each baseline ("starter", "eager", "compile").
         clocks: clock rates and throttle reasons as the GPU reported them.
         spans_us: the samples themselves, in the order of the calls, so that runs of one program can be pooled.
+        slots: where each call was made; none in records of evaluators 1 and 2, which had one time for all.
     """
 
     median_us: float
@@ -110,6 +112,12 @@ class TimingRecord:
     speedups: dict[str, float] = field(default_factory=dict)
     clocks: dict[str, Any] = field(default_factory=dict)
     spans_us: tuple[float, ...] = ()
+    slots: tuple[int, ...] = ()
+
+    @property
+    def slot_of_each(self) -> tuple[int, ...]:
+        """Where each sample was taken; one slot for all where the record does not say."""
+        return self.slots if len(self.slots) == len(self.spans_us) else (0,) * len(self.spans_us)
 
 
 @dataclass(frozen=True)
@@ -207,7 +215,7 @@ class Record:
         program_sha256: of what it has a GPU do (`artifact.program`), "" if nothing was built and in old records.
         ranked: whether it may be ranked; otherwise `unranked_reason` says why not.
         suite: which of the problem's suites was evaluated.
-        score_us: geometric mean of the benchmark medians, None if nothing was timed.
+        score_us: geometric mean of the benchmark times, None if nothing was timed.
     """
 
     id: str

@@ -6,7 +6,7 @@ import itertools
 import json
 import random
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import pytest
 from hypothesis import given, settings
@@ -110,8 +110,7 @@ def test_runs_of_one_program_are_pooled_in_any_order(runs, chance):
     shuffled = chance.sample(records, len(records))
     (pooled,) = pool_runs(shuffled)
     assert pool_runs(records) == [pooled]
-    together = sorted(span for spans in runs for span in spans)
-    assert pooled.score_us == pytest.approx(median_us(together))
+    assert pooled.score_us == pytest.approx(fmean(median_us(spans) for spans in runs))
     medians = [median(spans) for spans in runs]
     assert min(medians) - TICK_US / 2 <= pooled.score_us <= max(medians) + TICK_US / 2
     assert (pooled.runs, pooled.first, pooled.record.id) == (len(runs), records[0].id, records[-1].id)
@@ -129,6 +128,32 @@ def test_the_luckiest_of_many_runs_is_worth_nothing():
     case = next(case for case in entry.record.cases if case.timing)
     assert case.timing.samples == 2000
     assert case.timing.percent_of_floor == pytest.approx(100 * case.timing.floor_us / case.timing.median_us)
+
+
+def test_a_slot_of_each_run_counts_as_much_as_any_other():
+    spans, slots = ((10.0, 12.0, 10.0, 12.0), (14.0, 14.0, 18.0)), ((0, 1, 0, 1), (1, 1, 0))
+    records = [run("acme", one, minute, "one") for minute, one in enumerate(spans)]
+    records = [
+        dataclasses.replace(record, cases=tuple(with_slots(case, of) for case in record.cases))
+        for record, of in zip(records, slots, strict=True)
+    ]
+    (pooled,) = pool_runs(records)
+    assert pooled.score_us == pytest.approx((10 + 12 + 14 + 18) / 4)
+    timing = next(case.timing for case in pooled.record.cases if case.timing)
+    assert len(set(timing.slots)) == 4
+    assert timing.spans_us == spans[0] + spans[1]
+
+
+@pytest.mark.parametrize("slots", [(), (0,), (0, 1, 2, 3, 4)])
+def test_a_record_that_does_not_say_where_its_samples_come_from_has_one_slot(slots):
+    record = run("acme", (10.0, 11.0, 14.0), 0, "one")
+    wrong = dataclasses.replace(record, cases=tuple(with_slots(case, slots) for case in record.cases))
+    (pooled,) = pool_runs([wrong, run("acme", (20.0, 21.0, 24.0), 1, "one")])
+    assert pooled.score_us == pytest.approx((11 + 21) / 2)
+
+
+def with_slots(case, slots):
+    return dataclasses.replace(case, timing=dataclasses.replace(case.timing, slots=slots)) if case.timing else case
 
 
 def test_records_without_samples_are_pooled_by_their_medians():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +13,9 @@ from harness.replay.gpu.faults import GpuError
 from harness.replay.inputs import Received
 from harness.replay.node import replaying
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
+from harness.replay.timing import SLOTS
 
-STEADY_US, WILD_US = 10.0, 30.0  # every second call of a wild runner does others' work
+STEADY_US, WILD_US = 10.0, 30.0  # every fourth call in a slot of a wild runner does others' work
 
 
 class Runner:
@@ -24,6 +26,7 @@ class Runner:
 
     def __init__(self, *_: Any) -> None:
         self._behaviour, self._how, self._spans = self.behaviours.pop(0), "", list[float]()
+        self._calls: Counter[int] = Counter()  # by slot
 
     def wait_until_started(self) -> None:
         pass
@@ -38,8 +41,9 @@ class Runner:
         if self._how == "overdue":
             raise GpuError("timeout", "the call did not end within 9 s")
 
-    def call(self, *_: Any) -> float:
-        self._spans.append(WILD_US if self._how == "wild" and len(self._spans) % 4 == 0 else STEADY_US)
+    def call(self, slot: int, *_: Any) -> float:
+        self._spans.append(WILD_US if self._how == "wild" and self._calls[slot] % 4 == 0 else STEADY_US)
+        self._calls[slot] += 1
         return self._spans[-1] + 2
 
     def take_spans(self, _: float) -> list[tuple[float, int]]:
@@ -109,6 +113,16 @@ def is_wild(report: CaseReport) -> bool:
 def test_steady_clocks_need_one_runner(replay: Any) -> None:
     reports, runners = replay({})
     assert ([report.status for report in reports], runners) == (["passed", "passed"], 1)
+
+
+def test_every_slot_is_called_equally_often_in_no_order_that_can_be_foreseen(replay: Any) -> None:
+    orders = []
+    for _ in range(2):
+        for report in replay({})[0]:
+            assert report.samples is not None
+            orders.append(report.samples.slots)
+    assert all(Counter(order) == dict.fromkeys(range(SLOTS), 40 // SLOTS) for order in orders)
+    assert len(set(orders)) == len(orders)
 
 
 def test_unstable_clocks_are_tried_again_though_another_case_has_had_its_second_try(replay: Any) -> None:

@@ -8,6 +8,7 @@ from harness.replay.timing import (
     FIRST_SAMPLES,
     MAX_SAMPLES,
     PROCESS_SPREAD,
+    SLOTS,
     TICK_US,
     geometric_mean,
     is_implausible,
@@ -16,6 +17,8 @@ from harness.replay.timing import (
     quantile,
     samples_needed,
     summarise,
+    time_interval,
+    time_us,
 )
 
 
@@ -51,6 +54,48 @@ def test_the_interval_includes_the_spread_between_processes():
     assert timing.high_us == pytest.approx(20 + 20 * PROCESS_SPREAD)
     short = summarise([2.0] * 50, [4.6] * 50, 1)
     assert short.high_us == pytest.approx(2 + TICK_US), "a short kernel is not known better than the clock ticks"
+
+
+PLACES = (20.0, 20.1, 21.0, 21.1)  # what a kernel takes in each slot
+
+
+def draw_in_slots(count, spread=0.1, seed=0):
+    source = random.Random(seed)
+    slots = [number % SLOTS for number in range(count)]
+    source.shuffle(slots)
+    return [source.gauss(PLACES[slot], spread) for slot in slots], slots
+
+
+def test_the_time_is_the_mean_of_the_slots_medians():
+    assert time_us([1.0, 10.0, 2.0, 20.0, 3.0, 90.0], [0, 1, 0, 1, 0, 1]) == pytest.approx((2 + 20) / 2)
+    assert time_us([3.0, 1.0, 2.0]) == pytest.approx(2), "all in one slot"
+    spans, slots = draw_in_slots(200)
+    timing = summarise(spans, witness_of(spans), 1, slots)
+    assert timing.median_us == pytest.approx(sum(PLACES) / 4, rel=1e-3)
+    assert timing.witness_us == pytest.approx(timing.median_us + 2.6)
+
+
+def test_slots_that_differ_ask_for_no_more_samples():
+    spans, slots = draw_in_slots(FIRST_SAMPLES, spread=0.02)
+    assert samples_needed(spans, slots) == FIRST_SAMPLES
+    assert samples_needed(spans) > FIRST_SAMPLES, "as one lot they are far apart"
+    wide, slots = draw_in_slots(FIRST_SAMPLES, spread=0.3)
+    assert samples_needed(wide, slots) > FIRST_SAMPLES
+    assert samples_needed(wide, slots) % SLOTS == FIRST_SAMPLES % SLOTS == MAX_SAMPLES % SLOTS == 0
+
+
+def test_times_of_several_slots_hardly_differ_from_run_to_run_and_lie_in_their_intervals():
+    truth, hits, times = sum(PLACES) / 4, 0, []
+    for seed in range(200):
+        spans, slots = draw_in_slots(FIRST_SAMPLES, seed=seed)
+        low, high = time_interval(spans, slots)
+        between = PROCESS_SPREAD * time_us(spans, slots)
+        hits += low + between <= truth <= high - between
+        times.append(time_us(spans, slots))
+    assert hits >= 0.93 * 200, "without what processes differ by"
+    assert max(times) - min(times) < 0.006 * truth
+    as_one = [time_us(draw_in_slots(FIRST_SAMPLES, seed=seed)[0]) for seed in range(200)]
+    assert max(as_one) - min(as_one) > 2 * (max(times) - min(times)), "a median over all jumps between slots"
 
 
 def test_more_spread_asks_for_more_samples():

@@ -117,13 +117,14 @@ def _source(record: dict[str, Any]) -> str:
 
 
 def _pooled_us(runs: list[dict[str, Any]]) -> float:
-    """Return the geometric mean of the benchmarks' medians over the samples of all runs."""
-    samples = defaultdict(list)
+    """Return the geometric mean of the benchmarks' times: each the mean of the medians of all slots of all runs."""
+    medians = defaultdict(list)
     for run in runs:
-        for case in run["cases"]:
-            if case["timing"]:
-                samples[case["case_id"]] += case["timing"]["spans_us"]
-    return math.exp(sum(math.log(_median_us(spans)) for spans in samples.values()) / len(samples))
+        for timing, case_id in ((case["timing"], case["case_id"]) for case in run["cases"] if case["timing"]):
+            pairs = list(zip(timing["slots"], timing["spans_us"], strict=True))
+            for slot in set(timing["slots"]):
+                medians[case_id].append(_median_us([span for where, span in pairs if where == slot]))
+    return math.exp(sum(math.log(sum(found) / len(found)) for found in medians.values()) / len(medians))
 
 
 def _median_us(spans: list[float]) -> float:

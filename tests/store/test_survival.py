@@ -50,7 +50,8 @@ def test_nothing_acknowledged_is_lost_to_a_kill(tmp_path):
         time.sleep(chance.uniform(0, 0.15))
         worker.kill()
         lines += worker.stdout.readlines()
-        # Not waited for yet: a zombie has the pid still, and is as dead as can be.
+        # Dead, and not reaped yet: a zombie has the pid still, and is as dead as can be.
+        os.waitid(os.P_PID, worker.pid, os.WEXITED | os.WNOWAIT)
         store = open_store(database)
         interrupted = store.recover()
         worker.wait()

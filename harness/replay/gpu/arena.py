@@ -16,13 +16,12 @@ from dataclasses import dataclass
 
 import torch
 
+from harness.replay.gpu.cold_cache import ColdCache, new_tile
 from harness.replay.gpu.device_memory import view_memory
 from harness.replay.gpu.program import Slot
 from harness.replay.gpu.regions import TILE_BYTES, WORD_BYTES, Region, cut_into_tiles, find_free_blocks, find_gaps
 
 _DRAWN_BYTES = 2 << 20  # the tile repeats what is drawn
-SPARE_L2_MULTIPLE = 3
-MIN_SPARE_BYTES = 256 << 20
 _WIDE_BYTES = 2 * WORD_BYTES  # compared at a time where nothing stands in the way
 _LOW, _HIGH = 0x7FF9, 0x7FFF  # as in replay.poison: every half of a word reads as a NaN of no arithmetic
 
@@ -42,9 +41,8 @@ class Arena:
     def __init__(self, l2_bytes: int) -> None:
         self._device = torch.device("cuda", torch.cuda.current_device())
         self._generator = torch.Generator(self._device).manual_seed(int.from_bytes(os.urandom(7), "little"))
-        self._tile = torch.empty(TILE_BYTES // WORD_BYTES, dtype=torch.int32, device=self._device)
-        rows = -(-max(MIN_SPARE_BYTES, SPARE_L2_MULTIPLE * l2_bytes) // TILE_BYTES)
-        self._spare = torch.empty((rows, self._tile.numel()), dtype=torch.int32, device=self._device)
+        self._tile = new_tile()
+        self._cold = ColdCache(self._tile, l2_bytes)
         self._segments = (-1, -1)
         self._rewritten: list[torch.Tensor] = []
         self._pools: list[Region] = []
@@ -53,7 +51,7 @@ class Arena:
     @property
     def size_bytes(self) -> int:
         """How much memory is rewritten before a call."""
-        return sum(int(view.numel()) for view in (self._spare, *self._rewritten)) * WORD_BYTES
+        return sum(int(view.numel()) for view in (self._cold.spare, *self._rewritten)) * WORD_BYTES
 
     def rewrite(self) -> None:
         """Draw a new tile and write it over everything but the spare, which `flush` writes."""
@@ -66,8 +64,8 @@ class Arena:
             memory.copy_(self._tile[: memory.shape[-1]])
 
     def flush(self) -> None:
-        """Write the spare, which leaves nothing else in L2: one kernel, long enough to launch a call behind it."""
-        self._spare.copy_(self._tile.expand_as(self._spare))
+        """Write the spare, and leave nothing else in L2."""
+        self._cold.flush()
 
     def find_stray_store(self, slot: Slot) -> int | None:
         """Return an address outside of a slot's tensors that no longer holds poison, or None.
@@ -83,8 +81,8 @@ class Arena:
         key = id(slot)
         if key not in self._watched:
             regions = [(pool, part) for pool in self._pools for part in self._untouched(pool, slot)]
-            spare = _Watched(self._spare.data_ptr(), self._spare.view(torch.int64), self._tile.view(torch.int64))
-            self._watched[key] = [spare]
+            spare = self._cold.spare.view(torch.int64)
+            self._watched[key] = [_Watched(spare.data_ptr(), spare, self._tile.view(torch.int64))]
             self._watched[key] += [self._watch_region(pool, part) for pool, part in regions]
         return self._watched[key]
 
@@ -108,7 +106,7 @@ class Arena:
         if segments == self._segments:
             return
         self._segments = segments
-        kept = [memory.data_ptr() for memory in (self._tile, self._spare)]
+        kept = [memory.data_ptr() for memory in (self._tile, self._cold.spare)]
         self._rewritten, self._pools, self._watched = [], [], {}
         for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
             start, size = segment["address"], segment["total_size"]

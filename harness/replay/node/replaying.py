@@ -25,12 +25,11 @@ from harness.replay.node.judging import GpuJudge, count_differing_bits
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest, Samples
 from harness.replay.node.runner_process import RunnerProcess
 from harness.replay.node.sampling import Sampler
-from harness.replay.timing import FIRST_SAMPLES, samples_needed, summarise
+from harness.replay.timing import FIRST_SAMPLES, SLOTS, samples_needed, summarise
 
 if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tried without
     from harness.replay.node.shared_memory import SharedMemory
 
-SLOTS = 3
 STARTS = 2  # a fresh runner is tried once more, for our faults, clocks that disagree, and a call that was late once
 CASE_CALLS = 4  # all calls of a case may take this many times what one of them may
 _OURS = frozenset({"internal", "machine"})
@@ -172,8 +171,9 @@ class _Calls:
         self._session, self._case, self._layout = session, case, layout
         self._seeds: list[int] = []
         self._witness: list[float] = []
+        self._slots: list[int] = []  # of the timed calls
         self._deadline = time.monotonic() + CASE_CALLS * case.timeout_s
-        self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only shuffles slots
+        self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only orders slots
 
     def prepare(self) -> None:
         """Capture the call, and run it once step by step, unless the last case was of this shape."""
@@ -217,7 +217,7 @@ class _Calls:
         """
         runner, nodes = self._session.runner, report.nodes
         runner.take_spans(self._case.timeout_s)
-        self._witness, wanted = [], self._case.samples or FIRST_SAMPLES
+        self._witness, self._slots, wanted = [], [], self._case.samples or FIRST_SAMPLES
         sampler = self._session.judge.start_sampling(self._request(), self._layout)
         self._session.captured.append(sampler.captured)
         spans: list[float] = []
@@ -229,10 +229,10 @@ class _Calls:
             if len(self._witness) == wanted:
                 spans += self._take_spans(wanted - len(spans), nodes) if clocked else []
                 if not self._case.samples:
-                    wanted = samples_needed(spans or self._witness)
-        samples = Samples(tuple(spans), tuple(self._witness), nodes)
+                    wanted = samples_needed(spans or self._witness, self._slots)
+        samples = Samples(tuple(spans), tuple(self._witness), nodes, tuple(self._slots))
         report = replace(report, samples=samples, seeds=tuple(self._seeds), calls=report.calls + len(self._witness))
-        if spans and summarise(spans, self._witness, nodes).fault:
+        if spans and summarise(spans, self._witness, nodes, self._slots).fault:
             raise _UnstableClocksError(report)
         return report
 
@@ -241,7 +241,8 @@ class _Calls:
         judge, exchange, layout, request = self._session.judge, self._session.exchange, self._layout, self._request()
         inputs = sampler.draw(request)
         judge.send(inputs, layout, exchange)
-        self._witness.append(self._call(self._random.randrange(SLOTS), hand_back=False))
+        self._slots.append(self._next_slot())
+        self._witness.append(self._call(self._slots[-1], hand_back=False))
         key = secrets.randbits(63)
         after = self._session.runner.fingerprint_inputs(key, self._case.timeout_s)
         if sampler.accepts(request, inputs, exchange, after, key):
@@ -251,6 +252,11 @@ class _Calls:
             return failed("input_modified", f"input {modified} was modified by the call: only outputs may be written")
         sample = judge.expect(request, inputs)
         return _unless_passed(judge.compare(sample, judge.receive(layout, exchange, hand_back=False)))
+
+    def _next_slot(self) -> int:
+        """Return where the next timed call is made: each slot equally often, in an order that nobody can foresee."""
+        least = min(self._slots.count(slot) for slot in range(SLOTS))
+        return self._random.choice([slot for slot in range(SLOTS) if self._slots.count(slot) == least])
 
     def _take_spans(self, count: int, nodes: int) -> list[float]:
         spans = self._session.runner.take_spans(self._case.timeout_s)
