@@ -113,6 +113,7 @@ def compare_output(
         not_finite_allowed: whether the reference may hold NaN or infinity, which then must agree.
         before: what the memory held before the call, where the output is a buffer of ours.
     """
+    got, before = bytes_of_bools(got), None if before is None else bytes_of_bools(before)
     totals, wrong = _Totals(), torch.zeros(got.shape, dtype=torch.bool, device=got.device)
     flat_got, flat_expected, flat_wrong = (tensor.reshape(-1) for tensor in (got, expected, wrong))
     chosen = None if compared is None else compared.reshape(-1)
@@ -142,6 +143,11 @@ def compare_output(
     )
     unwritten = _unwritten(got, before, wrong) if count else wrong
     return Comparison(report, axes, tolerance, got, expected, wrong, not_finite, unwritten, compared)
+
+
+def bytes_of_bools(got: torch.Tensor) -> torch.Tensor:
+    """Return a tensor of bools as its bytes, any other as it is: torch takes each byte but 0 for True, poison too."""
+    return got.view(torch.uint8) if got.dtype == torch.bool else got
 
 
 def _compare_block(

@@ -40,6 +40,13 @@ def stands_at(root, file, line):
     return (root / "problems" / "affine" / file).read_text().splitlines()[line - 1].strip()
 
 
+@pytest.mark.parametrize("number", [".inf", "-.inf", ".nan"])
+def test_no_bound_is_no_tolerance(root, number):
+    edit(root, "task.yml", "atol: 1.0e-3", f"atol: {number}")
+    (message,) = messages(root)
+    assert message.startswith("tolerance.y.atol: Input should be a finite number")
+
+
 def test_every_fault_of_the_task_is_told_with_its_line(root):
     edit(root, "task.yml", "precision: float32", "precision: exact")
     edit(root, "task.yml", "title: Scale and shift rows", "titel: Scale and shift rows")

@@ -6,12 +6,15 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from harness.case import load_cases
 from harness.errors import HarnessError, SpecError, WorkerError
+from harness.plan import Plan, TensorMeta, row_major
+from harness.replay.compare import compare_output
 from harness.replay.gpu.faults import DriverError, GpuError, blame, describe
 from harness.replay.gpu.fingerprint import fingerprint
 from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
@@ -21,13 +24,15 @@ from harness.replay.node import pack
 from harness.replay.node.acceptance import accepts
 from harness.replay.node.case_layout import lay_out_case
 from harness.replay.node.confinement import find_devices
+from harness.replay.node.judging import GpuJudge
 from harness.replay.node.node_report import CaseRequest, NodeRequest, encode_request, parse_report, parse_request
 from harness.replay.node.problem_document import load_problem_document, write_problem_document
 from harness.replay.node.runner_process import RunnerProcess
+from harness.replay.place import AxisLabel
 from harness.replay.reference import load_reference
 from harness.replay.ruling import rule
 from harness.sandbox import Level, best_level, why_not
-from harness.spec import load_problem
+from harness.spec import Tolerance, load_problem
 
 HERE = Path(__file__).parent
 SCALE = HERE / "workspace" / "problems" / "scale"
@@ -300,6 +305,39 @@ def test_the_fast_path_takes_outputs_of_any_type(dtype):
     assert not accepts(problem, exact, ((exact.expected[0] * 8 + 4).to(got.dtype),))
 
 
+def test_bytes_that_nobody_wrote_are_no_bool():
+    """torch takes every byte but 0 for True, and no byte of the arena's poison is 0."""
+    written = torch.tensor([True, False, True, True]).repeat(4)
+    expected = written.to(torch.float64)
+    unwritten = written.clone()
+    unwritten.view(torch.uint8)[12:] = 0xF9
+    tolerance, axes = Tolerance(rtol=0, atol=0), (AxisLabel("i", 16),)
+    for got, wrong in ((written, 0), (unwritten, 4)):
+        assert compare_output(got, expected, tolerance, name="o", axes=axes).report.wrong_elements == wrong
+        problem, sample = sample_of()
+        problem = SimpleNamespace(outputs=problem.outputs, tolerance_of=lambda _: tolerance)
+        sample = type(sample)(sample.request, sample.inputs, (expected,))
+        assert accepts(problem, sample, (got,)) is (wrong == 0)
+
+
+def test_a_plan_that_wants_its_inputs_in_another_layout_is_refused(exported):
+    judge = GpuJudge(load_problem_document(exported))
+    sizes = judge.problem.input_sizes(SHAPE)
+    rows = [
+        TensorMeta(size, row_major(size), spec.dtype) for size, spec in zip(sizes, judge.problem.inputs, strict=True)
+    ]
+    output = TensorMeta((16, 64), (64, 1), "float32")
+    numbers = tuple(range(len(rows)))
+
+    def plan(inputs):
+        return Plan("M16_N64", (*inputs, output), numbers, (len(rows),), "tensor", ())
+
+    assert judge.check_plan(plan(rows), SHAPE) is None
+    turned = [TensorMeta(meta.shape, meta.strides[::-1], meta.dtype) for meta in rows]
+    with pytest.raises(GpuError, match="takes other inputs than the problem has"):
+        judge.check_plan(plan(turned), SHAPE)
+
+
 def test_the_fast_path_knows_the_cap_on_the_relative_error():
     problem = load_problem(HERE.parents[1] / "problems" / "chunk_fwd_h")
     request = Request((("B", 1), ("H", 1), ("K", 64), ("T", 128), ("V", 64)), "model", 3)
@@ -410,6 +448,36 @@ def test_a_runner_that_misbehaves(tmp_path, script, reason, told):
             runner.call(0, [], [], [], timeout_s=0.5 if "sleep(60)" in script else 20)
     assert caught.value.reason == reason
     assert told in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("ask", "fields"),
+    [
+        ("call", {}),
+        ("call", {"events_us": "soon"}),
+        ("call", {"events_us": -1.0}),
+        ("call", {"events_us": 1e999}),
+        ("fingerprint", {"inputs": 7}),
+        ("fingerprint", {"inputs": [1]}),
+        ("fingerprint", {"inputs": [1, 2, 3]}),
+        ("fingerprint", {"inputs": [1, 1e999]}),
+        ("spans", {"spans": [[1.0]]}),
+        ("spans", {"spans": [[0.0, 1]]}),
+        ("spans", {"spans": None}),
+    ],
+)
+def test_a_reply_of_another_form_is_blamed_on_the_runner(tmp_path, ask, fields):
+    line = json.dumps({"status": "done", **fields}).replace("Infinity", "1e999")
+    with misbehave(tmp_path, f"sys.stdin.readline(); print({line!r}, flush=True); sys.stdin.read()") as runner:
+        runner.wait_until_started()
+        asks = {
+            "call": lambda: runner.call(0, [], [], [], 20),
+            "fingerprint": lambda: runner.fingerprint_inputs(5, 2, 20),
+            "spans": lambda: runner.take_spans(20),
+        }
+        with pytest.raises(GpuError, match="something else than a reply") as caught:
+            asks[ask]()
+    assert caught.value.reason == "internal"
 
 
 def test_the_runner_is_confined_where_that_is_possible(tmp_path):

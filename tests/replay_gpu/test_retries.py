@@ -41,7 +41,7 @@ class Runner:
         if self._how == "overdue":
             raise GpuError("timeout", "the call did not end within 9 s")
 
-    def call(self, slot: int, *_: Any) -> float:
+    def call(self, slot: int, *_: Any, **__: Any) -> float:
         self._spans.append(WILD_US if self._how == "wild" and self._calls[slot] % 4 == 0 else STEADY_US)
         self._calls[slot] += 1
         return self._spans[-1] + 2
@@ -150,6 +150,39 @@ def test_a_fault_of_ours_that_stays_is_told(replay: Any) -> None:
 def test_a_call_that_was_late_on_a_busy_machine_is_nobodys_fault(replay: Any) -> None:
     reports, runners = replay({"a": "overdue"}, {})
     assert ([report.status for report in reports], runners) == (["passed", "passed"], 2)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Seconds that pass when the runner says so, so that a busy machine is not waited for."""
+    now = SimpleNamespace(s=0.0)
+    monkeypatch.setattr(replaying, "time", SimpleNamespace(monotonic=lambda: now.s))
+    return now
+
+
+def test_a_machine_that_takes_long_is_not_the_submissions_fault(
+    replay: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check_steps(*_: Any) -> None:
+        clock.s += 1000.0
+
+    monkeypatch.setattr(Runner, "check_steps", check_steps)
+    assert [report.status for report in replay({})[0]] == ["passed", "passed"]
+
+
+def test_calls_that_are_slow_together_are_ended_together(
+    replay: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = Runner.call
+
+    def slow(self: Runner, *arguments: Any, **named: Any) -> float:
+        clock.s += 5.0
+        return call(self, *arguments, **named)
+
+    monkeypatch.setattr(Runner, "call", slow)
+    reports, runners = replay({}, {})
+    assert (reports[0].reason, runners) == ("timeout", 2)
+    assert reports[0].message == "the calls of this case took more than 36 s in all"
 
 
 def test_a_call_that_never_ends_is_the_submissions(replay: Any) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 
 from harness.replay.asked import Problem
+from harness.replay.compare import bytes_of_bools
 from harness.replay.inputs import Sample
 
 _MIXED = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16})
@@ -44,4 +45,4 @@ def within_tolerance(problem: Problem, sample: Sample, outputs: tuple[torch.Tens
 
 def _difference(expected: torch.Tensor, got: torch.Tensor) -> torch.Tensor:
     """Return expected - got in float64; what torch does not mix with float64 is converted, a pass over memory more."""
-    return expected.sub(got if got.dtype in _MIXED else got.to(torch.float64))
+    return expected.sub(got if got.dtype in _MIXED else bytes_of_bools(got).to(torch.float64))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from harness.plan import Plan
+from harness.plan import Plan, TensorMeta, row_major
 from harness.replay.form import Form, check_form
 from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.faults import GpuError
@@ -51,8 +51,8 @@ class GpuJudge:
             GpuError: it takes other inputs than the problem has.
         """
         sizes = self.problem.input_sizes(shape)
-        wanted = [(spec.dtype, size) for spec, size in zip(self.problem.inputs, sizes, strict=True)]
-        if [(plan.tensors[n].dtype, plan.tensors[n].shape) for n in plan.inputs] != wanted:
+        wanted = [TensorMeta(s, row_major(s), spec.dtype) for s, spec in zip(sizes, self.problem.inputs, strict=True)]
+        if [plan.tensors[number] for number in plan.inputs] != wanted:
             raise GpuError("unsupported_kernel", "the plan takes other inputs than the problem has")
         metas = [plan.tensors[number] for number in plan.outputs]
         forms = [Form(meta.dtype, meta.shape, meta.strides) for meta in metas]

@@ -172,7 +172,7 @@ class _Calls:
         self._seeds: list[int] = []
         self._witness: list[float] = []
         self._slots: list[int] = []  # of the timed calls
-        self._deadline = time.monotonic() + CASE_CALLS * case.timeout_s
+        self._left_s = CASE_CALLS * case.timeout_s  # what the machine and the judge take is not the submission's
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only orders slots
 
     def prepare(self) -> None:
@@ -244,7 +244,7 @@ class _Calls:
         self._slots.append(self._next_slot())
         self._witness.append(self._call(self._slots[-1], hand_back=False))
         key = secrets.randbits(63)
-        after = self._session.runner.fingerprint_inputs(key, self._case.timeout_s)
+        after = self._session.runner.fingerprint_inputs(key, len(layout.inputs), self._case.timeout_s)
         if sampler.accepts(request, inputs, exchange, after, key):
             return None
         modified = judge.find_modified(inputs, after, key)
@@ -269,10 +269,14 @@ class _Calls:
 
     def _call(self, slot: int, *, hand_back: bool = True) -> float:
         layout, limit_s = self._layout, self._case.timeout_s
-        if time.monotonic() > self._deadline:
+        if self._left_s < 0:
             raise GpuError(_LATE, f"the calls of this case took more than {CASE_CALLS * limit_s:g} s in all")
         after: list[Part | None] = layout.after if hand_back else [None for _ in layout.after]
-        return self._session.runner.call(slot, layout.inputs, layout.outputs, after, limit_s)
+        started = time.monotonic()
+        try:
+            return self._session.runner.call(slot, layout.inputs, layout.outputs, after, limit_s, tidy=hand_back)
+        finally:
+            self._left_s -= time.monotonic() - started
 
     def _request(self) -> Request:
         """Return a sample to make, with a seed that exists from now on."""

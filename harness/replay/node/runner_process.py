@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -138,25 +140,38 @@ class RunnerProcess:
         self._ask({"do": "check_steps", "inputs": _encode(inputs)}, timeout_s)
 
     def call(
-        self, slot: int, inputs: list[Part | None], outputs: list[Part], after: list[Part | None], timeout_s: float
+        self,
+        slot: int,
+        inputs: list[Part | None],
+        outputs: list[Part],
+        after: list[Part | None],
+        timeout_s: float,
+        *,
+        tidy: bool = True,
     ) -> float:
         """Have one call made; return the witness's time in microseconds.
 
-        Where inputs are not handed back (`after`), ask for their fingerprints next.
+        Where it is not to tidy up, ask for the inputs' fingerprints next: they are lost when it does.
         """
-        tidy = any(part is not None for part in after)
         message = {"do": "call", "slot": slot, "inputs": _encode(inputs), "tidy": tidy}
         reply = self._ask({**message, "outputs": _encode(outputs), "after": _encode(after)}, timeout_s)
-        return float(reply["events_us"])
+        with _read_reply("call"):
+            return _positive(reply["events_us"])
 
-    def fingerprint_inputs(self, key: int, timeout_s: float) -> list[int]:
-        """Return the fingerprints of the last call's inputs, as they are after it."""
-        return [int(value) for value in self._ask({"do": "fingerprint", "key": key}, timeout_s)["inputs"]]
+    def fingerprint_inputs(self, key: int, count: int, timeout_s: float) -> list[int]:
+        """Return the fingerprints of the last call's inputs, as they are after it; `count` says how many those are."""
+        reply = self._ask({"do": "fingerprint", "key": key}, timeout_s)
+        with _read_reply("fingerprint"):
+            found = [int(value) for value in reply["inputs"]]
+            if len(found) != count:
+                raise ValueError("a fingerprint is missing")
+            return found
 
     def take_spans(self, timeout_s: float) -> list[tuple[float, int]]:
         """Return the score clock's readings since the last time: (microseconds, records) of each call."""
         reply = self._ask({"do": "spans"}, timeout_s)
-        return [(float(span), int(records)) for span, records in reply["spans"]]
+        with _read_reply("spans"):
+            return [(_positive(span), int(records)) for span, records in reply["spans"]]
 
     def close(self) -> None:
         """End it."""
@@ -206,6 +221,22 @@ def _overdue(doing: str, timeout_s: float, *, ours: bool) -> GpuError:
     if ours:
         return GpuError("machine", f"the runner did not {doing} within {timeout_s:g} s")
     return GpuError("timeout", f"the call did not end within {timeout_s:g} s ({doing}): an endless loop in a kernel?")
+
+
+@contextlib.contextmanager
+def _read_reply(doing: str) -> Iterator[None]:
+    """Blame a reply's form, if reading it fails, on the runner and not on this process."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise GpuError("internal", f"the runner answered {doing!r} with something else than a reply") from None
+
+
+def _positive(value: Any) -> float:
+    number = float(value)
+    if not 0 < number < math.inf:
+        raise ValueError("a time is a positive number")
+    return number
 
 
 def _encode(parts: list[Part | None] | list[Part]) -> list[list[Any] | None]:
