@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
 import traceback
 from typing import Any
 
 from harness.errors import HarnessError
+
+PIPED_COLUMNS = 110
 
 
 def print_json(document: Any) -> None:
@@ -17,12 +20,17 @@ def print_json(document: Any) -> None:
     sys.stdout.write("\n")
 
 
+def output_columns() -> int:
+    """Return how wide output may be: as the terminal, or where there is none as COLUMNS says, else 110."""
+    return shutil.get_terminal_size((PIPED_COLUMNS, 24)).columns
+
+
 def print_renderable(*renderables: Any) -> None:
-    """Print rich renderables to stdout, as wide as the terminal, or 110 columns without trailing blanks."""
+    """Print rich renderables to stdout, `output_columns` wide; without trailing blanks where that is no terminal."""
     from rich.console import Console
 
     piped = not sys.stdout.isatty()
-    console = Console(highlight=False, width=110 if piped else None)
+    console = Console(highlight=False, width=output_columns())
     with console.capture() if piped else contextlib.nullcontext() as capture:
         for renderable in renderables:
             console.print(renderable)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.output import print_json, print_renderable
+from harness.cli.output import output_columns, print_json, print_renderable
 from harness.engine.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from harness.qualify.margins import Margin
     from harness.qualify.measurements import Candidate, Cell
     from harness.spec import Problem, Season
+
+_BETWEEN = 2  # blanks after a column
 
 
 @click.command()
@@ -177,7 +180,7 @@ def _render_suite(suite: SuiteResult, result: Qualification, *, told: bool) -> l
 
     from harness.qualify.table import summary
 
-    parts: list[Any] = [Text(f"\nSuite {suite.measured.suite} {summary(suite)}"), _table(suite, result)]
+    parts: list[Any] = [Text(f"\nSuite {suite.measured.suite} {summary(suite)}"), *_tables(suite, result)]
     if told:
         parts += [Text(f"  • {fault.message}", "red") for fault in suite.faults]
     if suite.measured.without_mutants:
@@ -187,23 +190,45 @@ def _render_suite(suite: SuiteResult, result: Qualification, *, told: bool) -> l
     return parts
 
 
-def _table(suite: SuiteResult, result: Qualification) -> Any:
+def _tables(suite: SuiteResult, result: Qualification) -> Iterator[Any]:
+    """Yield the table, in as many parts as it takes to show every number whole."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from harness.qualify.table import cell_text, distributions, expectation, rows
 
-    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column("", no_wrap=True)
-    for name in distributions(suite):
-        table.add_column(name.replace("_", "\n").replace("-", "\n", 1), justify="right", no_wrap=True)
     failed = {fault.subject for fault in suite.faults}
+    names, lines = [], []
     for candidate, cells in rows(suite, result.measured):
         name = candidate.name if candidate.mutant else f"{candidate.name}: {expectation(candidate)}"
         style = "bold red" if candidate.name in failed else "" if candidate.mutant else "bold"
-        table.add_row(Text(name, style), *(Text(cell_text(cell), _colour(candidate, cell)) for cell in cells))
-    return table
+        names.append(Text(name, style))
+        lines.append([Text(cell_text(cell), _colour(candidate, cell)) for cell in cells])
+    heads = [name.replace("_", "\n").replace("-", "\n", 1) for name in distributions(suite)]
+    widths = [
+        max(map(len, (*head.split("\n"), *column)))
+        for head, column in zip(heads, zip(*lines, strict=True), strict=True)
+    ]
+    for part in fit(widths, output_columns() - max(map(len, names)) - 4):
+        table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
+        table.add_column("", no_wrap=True)
+        for head in heads[part]:
+            table.add_column(head, justify="right", no_wrap=True)
+        for label, line in zip(names, lines, strict=True):
+            table.add_row(label, *line[part])
+        yield table
+
+
+def fit(widths: Sequence[int], columns: int) -> Iterator[slice]:
+    """Yield which neighbours fit side by side; one that is too wide stands alone."""
+    start, taken = 0, 0
+    for number, width in enumerate(widths):
+        if number > start and taken + width + _BETWEEN > columns:
+            yield slice(start, number)
+            start, taken = number, 0
+        taken += width + _BETWEEN
+    yield slice(start, len(widths))
 
 
 def _colour(candidate: Candidate, cell: Cell | None) -> str:

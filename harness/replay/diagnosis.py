@@ -206,12 +206,13 @@ def offset(evidence: Evidence) -> str | None:
 
 
 def rounded(evidence: Evidence) -> str | None:
-    """Every value is one of a narrower format's."""
+    """Every value is one of a format's that is narrower than the output's own."""
     error = distance(evidence.got, evidence.expected)
     if not 1e-5 < error < EXPLAINED:
         return None
+    own = torch.finfo(evidence.dtype).eps if evidence.dtype.is_floating_point else 0.0
     for dtype in (torch.bfloat16, torch.float16):
-        if not fits(evidence.got, dtype) or fits(evidence.expected, dtype):
+        if torch.finfo(dtype).eps <= own or not fits(evidence.got, dtype) or fits(evidence.expected, dtype):
             continue
         return f"Every value fits {str(dtype)[6:]}: the result is rounded to it somewhere on the way."
     return None

@@ -25,6 +25,7 @@ class Evidence:
         expected: float64.
         wrong: which elements are wrong.
         inputs: the tensors that the call was given, buffers left out, by name.
+        dtype: of the output itself.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Evidence:
     expected: torch.Tensor
     wrong: torch.Tensor
     inputs: Mapping[str, torch.Tensor]
+    dtype: torch.dtype = torch.float32
 
 
 def distance(got: torch.Tensor, expected: torch.Tensor) -> float:

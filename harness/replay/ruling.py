@@ -148,7 +148,7 @@ def _evidence(comparison: Comparison, inputs: dict[str, torch.Tensor]) -> Eviden
     if comparison.compared is not None:
         got, expected, wrong = (tensor[comparison.compared] for tensor in (got, expected, wrong))
         axes = ()
-    return Evidence(comparison.report.name, axes, got.to(torch.float64), expected, wrong, inputs)
+    return Evidence(comparison.report.name, axes, got.to(torch.float64), expected, wrong, inputs, got.dtype)
 
 
 def _region(comparison: Comparison, mask: torch.Tensor) -> str:

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import torch
 
 from harness.authoring.check import check_folder
 from harness.authoring.event.bring import import_problem
@@ -15,6 +16,7 @@ from harness.authoring.event.layout import Constant, Packed, Slot, flat, pack
 from harness.authoring.event.seen import Form, Seen, probe
 from harness.authoring.event.sizes import fit_size
 from harness.authoring.event.tensors import find_interface
+from harness.authoring.event.write import relative_cap
 from harness.errors import UsageError
 from harness.qualify.examine import examine
 from harness.replay.inputs import Request, make_sample
@@ -130,6 +132,14 @@ def test_what_could_not_come_is_told_with_file_and_line(bring):
             "the folder has no submission.py: write the starter",
         )),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_the_cap_on_the_relative_error_lets_one_rounding_to_the_outputs_type_pass(dtype):
+    exact = torch.randn(4096, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    rounded = exact.to(getattr(torch, dtype)).to(torch.float64)
+    error = float((rounded - exact).norm() / exact.norm())
+    assert 1.3 * error < relative_cap(dtype) < max(1.001e-3, 8 * error)
 
 
 def test_it_computes_what_the_event_does(root, bring):

@@ -9,7 +9,7 @@ import torch
 
 from harness.replay import diagnosis
 from harness.replay.compare import compare_output
-from harness.replay.diagnosis import HEURISTICS, diagnose
+from harness.replay.diagnosis import HEURISTICS, diagnose, rounded
 from harness.replay.evidence import Evidence
 from harness.replay.holes import diagnose_not_finite, diagnose_unwritten
 from harness.replay.place import AxisLabel
@@ -286,3 +286,22 @@ def test_division_by_zero():
     found = diagnose_not_finite(INPUTS, expected == 0, expected)
     assert found == "NaN or infinity stands only where 0 is expected: a division by zero without its guard?"
     assert diagnose_not_finite(INPUTS, torch.ones_like(expected, dtype=torch.bool), expected) is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rounding", "told"),
+    [
+        ("bfloat16", "bfloat16", False),
+        ("bfloat16", "float16", False),
+        ("float16", "float16", False),
+        ("float16", "bfloat16", True),
+        ("float32", "bfloat16", True),
+        ("float32", "float16", True),
+    ],
+)
+def test_an_output_of_a_narrow_type_is_not_told_that_it_is_rounded_to_it(dtype, rounding, told):
+    own, narrow = getattr(torch, dtype), getattr(torch, rounding)
+    got = (EXPECTED * 1.004).to(narrow).to(own)
+    wrong = torch.ones(got.shape, dtype=torch.bool)
+    found = rounded(Evidence("o", AXES, got.double(), EXPECTED, wrong, INPUTS, got.dtype))
+    assert (found is not None) is told

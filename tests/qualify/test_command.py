@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli.qualify import fit
+
 from .conftest import AFFINE
 
 TEMPLATE = Path(__file__).parents[1] / "workspace"
@@ -33,6 +35,29 @@ def test_a_sound_problem_exits_with_0(root):
     assert "scale_of_the_first_row" in result.stdout
     assert "Suite default ranks; every mutant is refused and every condition met." in result.stdout
     assert "qualify 0/7 affine default: test/M4_N8/normal" in result.stderr
+
+
+@pytest.mark.parametrize(("columns", "tables"), [(38, 3), (200, 2)])
+def test_every_number_is_shown_whole_however_narrow_the_output(root, monkeypatch, columns, tables):
+    """There are two suites; the first one's distributions stand side by side or below one another."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = run(root, "affine", "--seeds", "2", "--no-kernels").stdout
+    assert "…" not in text
+    assert text.count(" scale_of_the_first_row ") == tables
+
+
+@pytest.mark.parametrize(
+    ("widths", "columns", "parts"),
+    [
+        ([], 10, [[]]),
+        ([3, 3], 10, [[3, 3]]),
+        ([3, 3, 3], 10, [[3, 3], [3]]),
+        ([30, 3], 10, [[30], [3]]),
+        ([3, 30, 3], 10, [[3], [30], [3]]),
+    ],
+)
+def test_columns_stand_side_by_side_as_far_as_they_fit(widths, columns, parts):
+    assert [widths[part] for part in fit(widths, columns)] == parts
 
 
 def test_a_weak_problem_exits_with_1_and_json_has_the_sentence(root):
