@@ -1,6 +1,7 @@
 """A problem's Python, read but not run: whether each file is there, parses, and has the functions it must have.
 
-What running it shows is for `qualify.examine`; a file that is at fault here need not be run to know that.
+What reference.py takes from outside of itself is `spec.outside`'s to find, as wherever a problem is loaded. What
+running it shows is for `qualify.examine`; a file that is at fault here need not be run to know that.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.authoring.finding import Fault
+from harness.spec.outside import find_outside_faults
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ def _module_faults(path: Path, module: _Module) -> Iterator[Fault]:
     except ValueError:
         yield Fault(f"{path}: not UTF-8 text")
         return
+    if path.name == "reference.py":
+        yield from (Fault(f"{path}: {fault}") for fault in find_outside_faults(path.read_bytes()))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     bound = {name for node in tree.body for name in _bound_names(node)}
     for name, parameters in module.functions.items():

@@ -19,6 +19,7 @@ from harness.errors import SpecError
 from harness.spec.consistency import find_inconsistencies
 from harness.spec.document import Strict, load_document
 from harness.spec.expression import evaluate
+from harness.spec.outside import find_outside_faults
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 Precision = Literal["float32", "tf32", "float16", "bfloat16", "fp8"]
@@ -175,17 +176,26 @@ def load_problem(folder: Path) -> Problem:
     """Load and check the problem in a folder.
 
     Raises:
-        SpecError: a file is missing or task.yml is not of the documented form; every fault is listed.
+        SpecError: a file is missing, task.yml is not of the documented form, or reference.py takes something from
+            outside of itself; every fault is listed.
     """
     path = folder / "task.yml"
     problem = load_document(path, Problem)
     faults = [*_name_fault(problem, folder), *find_inconsistencies(problem)]
     if faults:
         raise SpecError("\n".join(f"{path}: {fault}" for fault in faults))
-    if not (folder / "reference.py").is_file():
-        raise SpecError(f"{folder / 'reference.py'}: no such file; a problem needs generate() and reference() there")
+    _check_reference(folder / "reference.py")
     problem._folder = folder
     return problem
+
+
+def _check_reference(path: Path) -> None:
+    """Hold reference.py to what the version covers; it is read, not run."""
+    if not path.is_file():
+        raise SpecError(f"{path}: no such file; a problem needs generate() and reference() there")
+    faults = find_outside_faults(path.read_bytes())
+    if faults:
+        raise SpecError("\n".join(f"{path}: {fault}" for fault in faults))
 
 
 def _name_fault(problem: Problem, folder: Path) -> Iterator[str]:

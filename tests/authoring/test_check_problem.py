@@ -149,8 +149,8 @@ def test_a_shape_that_only_some_tests_have_is_tried(root):
          "generate() draws other inputs for normal each time that it has the same generator: take every random number "
          "from it, so that a seed makes a sample"),
         ("return (y,)", "return y", "reference() returned"),
-        ("import torch", "import torhc",
-         "importing it raised ModuleNotFoundError: No module named 'torhc' at line 3: import torhc"),
+        ("import torch", "import torch.nothing",
+         "importing it raised ModuleNotFoundError: No module named 'torch.nothing' at line 3: import torch.nothing"),
         ("def generate(shape, distribution, generator)", "def generate(shape, generator)",
          "generate(shape, generator) is called as generate(shape, distribution, generator): give it these parameters"),
         ("def reference(inputs, shape)", "def reference(inputs, shape, *, scale)",
@@ -163,6 +163,33 @@ def test_faults_of_the_reference_are_told(root, old, new, message):
     edit(root, "reference.py", old, new)
     found = [(file, m) for file, _, m in told(root)]
     assert any(file == "reference.py" and m.startswith(message) for file, m in found), found
+
+
+def test_what_a_reference_takes_from_outside_is_told_and_it_is_not_run(root):
+    edit(root, "reference.py", "import torch", "import sys\nsys.path.insert(0, __file__)\nfrom factor import FACTOR")
+    edit(root, "reference.py", "    return (y,)", "    from harness.spec import load_problem\n    return (y,)")
+    found = told(root)
+    assert [(file, stands_at(root, file, line)) for file, line, _ in found] == [
+        ("reference.py", "sys.path.insert(0, __file__)"),
+        ("reference.py", "from factor import FACTOR"),
+        ("reference.py", "from harness.spec import load_problem"),
+    ]
+    assert [message for _, _, message in found] == [
+        "uses __file__ at line 4, by which other files are reached: write what it needs into it, for the problem's "
+        "version covers no other file",
+        "imports factor at line 5: torch and the standard library are all that it may import, for the problem's "
+        "version covers no other file",
+        f"imports harness.spec at line {found[2][1]}: torch and the standard library are all that it may import, for "
+        "the problem's version covers no other file",
+    ]
+
+
+@pytest.mark.parametrize("arguments", [("board", "affine"), ("qualify", "affine"), ("submit", "affine")])
+def test_a_problem_whose_reference_takes_something_from_outside_is_refused(root, harness, arguments):
+    edit(root, "reference.py", "import torch", "import torch\nfrom factor import FACTOR")
+    refused = harness(*arguments)
+    assert refused.returncode == 2
+    assert "affine/reference.py: imports factor at line 4: torch and the standard library" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,58 @@ def test_a_good_file_answers_for_its_shapes(tmp_path):
     assert problem.default_distribution == "normal"
 
 
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("import numpy", "imports numpy at line 1: torch and the standard library are all that it may import"),
+        ("import math, numpy.linalg as la", "imports numpy.linalg at line 1: torch and"),
+        ("from .factor import FACTOR", "imports .factor at line 1: torch and"),
+        ("from . import factor", "imports . at line 1: torch and"),
+        ("def f():\n    if 0:\n        import harness.spec", "imports harness.spec at line 3: torch and"),
+        ("import importlib.util", "imports importlib.util at line 1, by which other files are reached: write what it"),
+        ("from pathlib import Path", "imports pathlib at line 1, by which other files are reached"),
+        ("x = open('x').read()", "uses open at line 1, by which other files are reached"),
+        ("\nx = __file__", "uses __file__ at line 2, by which other files are reached"),
+        ("x = __import__('x')", "uses __import__ at line 1, by which other files are reached"),
+        ("x = __spec__.origin", "uses __spec__ at line 1, by which other files are reached"),
+    ],
+)
+def test_a_reference_takes_nothing_from_outside_of_itself(tmp_path, source, told):
+    folder = write(tmp_path / "scale", GOOD)
+    (folder / "reference.py").write_text(source)
+    with pytest.raises(SpecError) as error:
+        load_problem(folder)
+    assert str(error.value).startswith(f"{folder / 'reference.py'}: {told}")
+
+
+def test_all_that_a_reference_takes_from_outside_is_told_a_line_each_in_order(tmp_path):
+    folder = write(tmp_path / "scale", GOOD)
+    (folder / "reference.py").write_text("def f():\n    import jax\nimport numpy\nopen = 1\nimport numpy\n")
+    with pytest.raises(SpecError) as error:
+        load_problem(folder)
+    found = [line.split("reference.py: ")[1].split(":")[0].split(",")[0] for line in str(error.value).splitlines()]
+    assert found == [
+        "imports jax at line 2",
+        "imports numpy at line 3",
+        "uses open at line 4",
+        "imports numpy at line 5",
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from __future__ import annotations\nimport math, os, torch\nfrom torch.nn.functional import pad\n",
+        "def f(:\n",  # importing it tells
+        "# coding: latin-1\n# \xe9\n",
+    ],
+)
+def test_a_reference_of_torch_and_the_standard_library_loads(tmp_path, source):
+    folder = write(tmp_path / "scale", GOOD)
+    (folder / "reference.py").write_bytes(source.encode("latin-1"))
+    assert load_problem(folder).version
+
+
 def test_the_version_is_the_content(tmp_path):
     folder = write(tmp_path / "scale", GOOD)
     before = load_problem(folder).version

@@ -321,9 +321,10 @@ def test_a_problem_that_does_not_load(tmp_path):
     [
         ("def generate(): ...\n", r"toy/reference.py: defines no function reference\(\)"),
         (
-            "import torch\nimport no_such_package\n",
-            r"importing it raised ModuleNotFoundError: .*at line 2: import no_such_package",
+            "import torch\nimport torch.no_such_module\n",
+            r"importing it raised ModuleNotFoundError: .*at line 2: import torch.no_such_module",
         ),
+        ("import torch\nimport numpy\n", r"toy/reference.py: imports numpy at line 2: torch and the standard library"),
         ("def f(:\n", r"toy/reference.py: importing it raised SyntaxError: "),
         (
             "NOT_FINITE = {'z'}\ndef generate(): ...\ndef reference(): ...\n",
