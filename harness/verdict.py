@@ -207,9 +207,9 @@ def judge_measured(reason: str, case: str, median_us: float, other_us: float, wi
     Args:
         reason: "mean_gap", "witness" or "faster_than_floor".
         case: which benchmark.
-        median_us: its median by the score clock.
+        median_us: its time by the score clock.
         other_us: the mean, or for "faster_than_floor" the floor.
-        witness_us: the median by events.
+        witness_us: the same by events.
     """
     if reason == "faster_than_floor":
         message = (
@@ -222,7 +222,7 @@ def judge_measured(reason: str, case: str, median_us: float, other_us: float, wi
         message = f"the two clocks disagree, in a second runner too: {both}"
     else:
         message = (
-            f"calls take very different times: the median is {median_us:.2f} us, the mean {other_us:.2f} us; its "
+            f"calls take very different times: the medians say {median_us:.2f} us, the mean {other_us:.2f} us; its "
             f"time must not depend on values, nor may some calls do the work of others"
         )
     return Verdict(Kind.UNSTABLE, "judge", reason, message, case)

@@ -76,7 +76,7 @@ def verdict_text(kind: str) -> Text:
 
 
 def medians_us(record: Record) -> dict[str, float]:
-    """Return the median time of each timed case of a record."""
+    """Return the time of each timed case of a record."""
     return {case.case_id: case.timing.median_us for case in record.cases if case.timing}
 
 

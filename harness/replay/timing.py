@@ -6,7 +6,7 @@ often: where things lie moves a kernel's time by a percent or two, and so do the
 
 - the time: the mean of the slots' medians. A median over all slots would jump between theirs from run to run;
 - how many samples: `samples_needed`, once, from the spread of the first ones within their slots;
-- its interval: order statistics at 95%, widened by what times of fresh processes differ by;
+- its interval: at 95%, widened by what times of fresh processes differ by;
 - UNSTABLE: time and mean are further apart than `MAX_MEAN_GAP` (some calls did others' work), or the witness
   disagrees with the score clock;
 - IMPLAUSIBLE: faster than the floor.
@@ -15,8 +15,9 @@ often: where things lie moves a kernel's time by a percent or two, and so do the
 from __future__ import annotations
 
 import math
+import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -70,10 +71,15 @@ def samples_needed(first: Sequence[float], slots: Sequence[int] = ()) -> int:
     outlier buys nobody more samples. No more precision is asked for than the clock's tick has.
     """
     middle, count = time_us(first, slots), len(set(slots)) or 1
-    spread = _MAD_TO_SIGMA * median(map(abs, _deviations(first, slots)))
     wanted_us = max(TICK_US, PRECISION * middle, min(SHORT_PRECISION * middle, PRECISION * LONG_US))
-    needed = (_Z * _MEDIAN_EFFICIENCY * spread / wanted_us) ** 2
+    needed = len(first) * (_half_width(first, slots) / wanted_us) ** 2
     return max(len(first), min(MAX_SAMPLES, math.ceil(needed / count) * count))
+
+
+def slot_order(chance: random.Random) -> Iterator[int]:
+    """Yield the slots of calls for ever: each equally often, in an order that nobody can foresee."""
+    while True:
+        yield from chance.sample(range(SLOTS), SLOTS)
 
 
 def summarise(spans_us: Sequence[float], witness_us: Sequence[float], nodes: int, slots: Sequence[int] = ()) -> Timing:
@@ -112,15 +118,18 @@ def time_us(spans_us: Sequence[float], slots: Sequence[int] = ()) -> float:
 
 
 def time_interval(spans_us: Sequence[float], slots: Sequence[int] = ()) -> tuple[float, float]:
-    """Return the time's interval, the spread between processes included.
+    """Return the time's interval at 95%, the spread between processes included.
 
-    The mean of medians of n samples in each of k slots varies as the median of kn samples does, once each slot's own
-    median is taken off.
+    Of one slot by order statistics; of several by the standard errors of their medians, since a slot has too few
+    samples for those.
     """
     middle = time_us(spans_us, slots)
-    low, high = median_interval(sorted(_deviations(spans_us, slots)))
     between = max(PROCESS_SPREAD * middle, TICK_US)
-    return middle + min(low, 0.0) - between, middle + max(high, 0.0) + between
+    if len(set(slots)) <= 1:
+        low, high = median_interval(sorted(spans_us))
+        return low - between, high + between
+    half = _half_width(spans_us, slots)
+    return middle - half - between, middle + half + between
 
 
 def _by_slot(spans_us: Sequence[float], slots: Sequence[int]) -> list[list[float]]:
@@ -130,13 +139,17 @@ def _by_slot(spans_us: Sequence[float], slots: Sequence[int]) -> list[list[float
     return list(groups.values())
 
 
-def _deviations(spans_us: Sequence[float], slots: Sequence[int]) -> list[float]:
-    """Return how far each sample lies from its slot's median, widened by what a median of few is nearer to them."""
-    found: list[float] = []
-    for group in _by_slot(spans_us, slots):
-        middle, wider = median_us(group), len(group) / (len(group) - _FEW)
-        found += [(span - middle) * wider for span in group]
-    return found
+def _half_width(spans_us: Sequence[float], slots: Sequence[int]) -> float:
+    """Return half the width of the 95% interval of the mean of slots' medians, which are independent of each other."""
+    groups = _by_slot(spans_us, slots)
+    return _Z * math.sqrt(sum(_standard_error(group) ** 2 for group in groups)) / len(groups)
+
+
+def _standard_error(group: Sequence[float]) -> float:
+    """Return that of a median, from the median deviation: no outlier widens it."""
+    middle, count = median_us(group), len(group)
+    deviation = median(abs(span - middle) for span in group) * count / (count - _FEW)
+    return _MEDIAN_EFFICIENCY * _MAD_TO_SIGMA * deviation / math.sqrt(count)
 
 
 def _find_fault(middle: float, mean: float, witness: float, nodes: int) -> str:

@@ -112,6 +112,20 @@ def test_faster_than_light_is_implausible(tmp_path):
     assert (verdict.kind, verdict.reason) == (Kind.IMPLAUSIBLE, "faster_than_floor")
 
 
+def test_the_time_is_the_mean_of_the_slots_medians_in_the_record_too(tmp_path):
+    def place(report):
+        samples = report["cases"][3]["samples"]
+        slots = [number % 4 for number in range(len(samples["witness_us"]))]
+        spans = [20.0 + 2 * slot for slot in slots]
+        samples.update(slots=slots, spans_us=spans, witness_us=[span + 2.6 for span in spans])
+
+    result = replay(tmp_path, change("honest", place))
+    assert judge_gpu_replay(result, artifact()).kind is Kind.PASSED
+    timing = report_gpu_cases(result)[3].timing
+    assert (timing.median_us, timing.low_us, timing.high_us) == pytest.approx((23.0, 23.0 * 0.995, 23.0 * 1.005))
+    assert timing.slots == tuple(number % 4 for number in range(timing.samples))
+
+
 def test_clocks_that_disagree_are_unstable(tmp_path):
     def slow_down(report):
         samples = report["cases"][2]["samples"]

@@ -464,6 +464,8 @@ def test_a_runner_that_misbehaves(tmp_path, script, reason, told):
         ("spans", {"spans": [[1.0]]}),
         ("spans", {"spans": [[0.0, 1]]}),
         ("spans", {"spans": None}),
+        ("prepare", {}),
+        ("prepare", {"nodes": "many"}),
     ],
 )
 def test_a_reply_of_another_form_is_blamed_on_the_runner(tmp_path, ask, fields):
@@ -474,6 +476,7 @@ def test_a_reply_of_another_form_is_blamed_on_the_runner(tmp_path, ask, fields):
             "call": lambda: runner.call(0, [], [], [], 20),
             "fingerprint": lambda: runner.fingerprint_inputs(5, 2, 20),
             "spans": lambda: runner.take_spans(20),
+            "prepare": lambda: runner.prepare("M16_N64", 4),
         }
         with pytest.raises(GpuError, match="something else than a reply") as caught:
             asks[ask]()

@@ -13,13 +13,13 @@ from harness.replay.gpu.faults import GpuError
 from harness.replay.inputs import Received
 from harness.replay.node import replaying
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
-from harness.replay.timing import SLOTS
+from harness.replay.timing import FIRST_SAMPLES, SLOTS
 
 STEADY_US, WILD_US = 10.0, 30.0  # every fourth call in a slot of a wild runner does others' work
 
 
 class Runner:
-    """Each one started takes the next behaviour: shape to "fault", "overdue" or "wild", else steady."""
+    """Each one started takes the next behaviour: shape to "fault", "overdue", "wild" or "placed", else steady."""
 
     behaviours: list[dict[str, str]]
     level, why_lower, shared, started = "none", (), (0, 0), {"clock": True}
@@ -31,9 +31,9 @@ class Runner:
     def wait_until_started(self) -> None:
         pass
 
-    def prepare(self, shape_id: str, *_: Any) -> dict[str, Any]:
+    def prepare(self, shape_id: str, *_: Any) -> int:
         self._how = self._behaviour.get(shape_id, "steady")
-        return {"nodes": 1}
+        return 1
 
     def check_steps(self, *_: Any) -> None:
         if self._how == "fault":
@@ -42,7 +42,8 @@ class Runner:
             raise GpuError("timeout", "the call did not end within 9 s")
 
     def call(self, slot: int, *_: Any, **__: Any) -> float:
-        self._spans.append(WILD_US if self._how == "wild" and self._calls[slot] % 4 == 0 else STEADY_US)
+        usual_us = STEADY_US + slot if self._how == "placed" else STEADY_US
+        self._spans.append(WILD_US if self._how == "wild" and self._calls[slot] % 4 == 0 else usual_us)
         self._calls[slot] += 1
         return self._spans[-1] + 2
 
@@ -85,14 +86,14 @@ class Judge:
 
 @pytest.fixture
 def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def run(*behaviours: dict[str, str]) -> tuple[list[CaseReport], int]:
+    def run(*behaviours: dict[str, str], samples: int = 40) -> tuple[list[CaseReport], int]:
         monkeypatch.setattr(Runner, "behaviours", list(behaviours), raising=False)
         monkeypatch.setattr(replaying, "RunnerProcess", Runner)
         monkeypatch.setattr(replaying, "load_artifact", lambda _: SimpleNamespace(plans={"a": 1, "b": 1}))
         layout = SimpleNamespace(inputs=[], outputs=[], after=[], size=0)
         monkeypatch.setattr(replaying, "lay_out_case", lambda *_: layout)
         cases = tuple(
-            CaseRequest(f"case-{s}", s, {"n": 1}, "normal", timed=True, timeout_s=9.0, samples=40) for s in "ab"
+            CaseRequest(f"case-{s}", s, {"n": 1}, "normal", timed=True, timeout_s=9.0, samples=samples) for s in "ab"
         )
         judge: Any = Judge()
         memory: Any = SimpleNamespace(offer=lambda _: None, shared_with=lambda _: None)
@@ -123,6 +124,17 @@ def test_every_slot_is_called_equally_often_in_no_order_that_can_be_foreseen(rep
             orders.append(report.samples.slots)
     assert all(Counter(order) == dict.fromkeys(range(SLOTS), 40 // SLOTS) for order in orders)
     assert len(set(orders)) == len(orders)
+
+
+def test_slots_that_differ_are_no_noise(replay: Any) -> None:
+    """One 30% slower than another: were that spread, more calls would be made than the first ones."""
+    reports, runners = replay({"a": "placed", "b": "placed"}, samples=0)
+    assert ([report.status for report in reports], runners) == (["passed", "passed"], 1)
+    for report in reports:
+        assert report.samples is not None
+        assert len(report.samples.spans_us) == FIRST_SAMPLES
+        pairs = zip(report.samples.spans_us, report.samples.slots, strict=True)
+        assert all(span == STEADY_US + slot for span, slot in pairs)
 
 
 def test_unstable_clocks_are_tried_again_though_another_case_has_had_its_second_try(replay: Any) -> None:

@@ -121,7 +121,7 @@ def _pooled_us(runs: list[dict[str, Any]]) -> float:
     medians = defaultdict(list)
     for run in runs:
         for timing, case_id in ((case["timing"], case["case_id"]) for case in run["cases"] if case["timing"]):
-            pairs = list(zip(timing["slots"], timing["spans_us"], strict=True))
+            pairs = list(zip(timing["slots"], timing["spans_us"], strict=True))  # every record of the event has slots
             for slot in set(timing["slots"]):
                 medians[case_id].append(_median_us([span for where, span in pairs if where == slot]))
     return math.exp(sum(math.log(sum(found) / len(found)) for found in medians.values()) / len(medians))

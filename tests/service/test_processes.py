@@ -219,6 +219,7 @@ def test_a_real_submission_is_really_built(tmp_path, database, database_url):
 
 
 @pytest.mark.gpu
+@pytest.mark.skipif(shutil.which("nvidia-smi") is None, reason="no NVIDIA GPU here")
 @SQLITE
 def test_a_real_submission_is_built_replayed_and_ranked(tmp_path, database, database_url):
     root = tmp_path / "repository"

@@ -64,7 +64,7 @@ class Arena:
             memory.copy_(self._tile[: memory.shape[-1]])
 
     def flush(self) -> None:
-        """Write the spare, and leave nothing else in L2."""
+        """Write the spare, which leaves nothing in L2 but parts of it and of the tile."""
         self._cold.flush()
 
     def find_stray_store(self, slot: Slot) -> int | None:

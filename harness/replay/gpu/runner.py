@@ -6,7 +6,7 @@ is loaded it says {"status": "loaded"} of its own accord; it leaves the GPU alon
 judge offers GPU memory for the exchange, its descriptor comes through SOCKET; else the file DESCRIPTOR is used.
 
     {"do": "start", "gpu_bytes": 2097152}                     -> {"status": "started", "clock": true, ...}
-    {"do": "prepare", "shape_id": "...", "slots": 3}          -> {"status": "ready", ...}
+    {"do": "prepare", "shape_id": "...", "slots": 4}          -> {"status": "ready", ...}
     {"do": "call", "slot": 1, "inputs": ..., "outputs": ...,
      "after": ...}                                            -> {"status": "done", "events_us": 9.1}
     {"do": "fingerprint", "key": 5}                           -> {"status": "done", "inputs": [...]}

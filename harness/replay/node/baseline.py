@@ -1,7 +1,8 @@
 """Baselines on a GPU machine: how long torch takes for what a problem asks, eagerly and compiled.
 
 Both run the problem's own reference, in float32 where it says float64, and are timed as submissions are: one call is
-one CUDA graph, by the score clock, on a cold L2 and fresh inputs. Trusted code throughout, so judge and runner are one
+one CUDA graph, by the score clock, on a cold L2 and fresh inputs, in as many slots, which share one copy of the code
+here. Trusted code throughout, so judge and runner are one
 process here. A baseline that cannot be captured into a graph, or compiled, has no time and says why.
 """
 
@@ -11,6 +12,7 @@ import contextlib
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import torch
@@ -20,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 from harness.replay.gpu.cold_cache import ColdCache, new_tile
 from harness.replay.inputs import Request, draw_inputs
 from harness.replay.reference import Reference, Tensors
-from harness.replay.timing import SLOTS, time_us
+from harness.replay.timing import SLOTS, slot_order, time_us
 
 SAMPLES = 60
 _WARM_UPS = 3
@@ -107,7 +109,7 @@ def time_call(call: Call, draw: Callable[[], Tensors], clock: Any) -> float:
     """
     slots = [_capture(call, draw()) for _ in range(SLOTS)]
     cold = ColdCache(new_tile().zero_(), torch.cuda.get_device_properties().L2_cache_size)
-    order = [slot for _ in range(SAMPLES // SLOTS) for slot in secrets.SystemRandom().sample(range(SLOTS), SLOTS)]
+    order = list(islice(slot_order(secrets.SystemRandom()), SAMPLES))
     clock.take()
     for slot in order:
         graph, inputs = slots[slot]
@@ -126,6 +128,7 @@ def time_call(call: Call, draw: Callable[[], Tensors], clock: Any) -> float:
 def _capture(call: Call, inputs: Tensors) -> tuple[Any, Tensors]:
     """Return a graph of the call, and where it reads."""
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         for _ in range(_WARM_UPS):
             call(*inputs)

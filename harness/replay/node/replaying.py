@@ -25,7 +25,7 @@ from harness.replay.node.judging import GpuJudge, count_differing_bits
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest, Samples
 from harness.replay.node.runner_process import RunnerProcess
 from harness.replay.node.sampling import Sampler
-from harness.replay.timing import FIRST_SAMPLES, SLOTS, samples_needed, summarise
+from harness.replay.timing import FIRST_SAMPLES, SLOTS, samples_needed, slot_order, summarise
 
 if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tried without
     from harness.replay.node.shared_memory import SharedMemory
@@ -59,7 +59,7 @@ class _Session:
     runner: RunnerProcess
     starts: int = 1
     prepared: str = ""
-    info: dict[str, Any] = field(default_factory=dict)
+    nodes: int = 0
     captured: list[bool] = field(default_factory=list)
     was_late: bool = False
 
@@ -174,13 +174,14 @@ class _Calls:
         self._slots: list[int] = []  # of the timed calls
         self._left_s = CASE_CALLS * case.timeout_s  # what the machine and the judge take is not the submission's
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only orders slots
+        self._order = slot_order(self._random)
 
     def prepare(self) -> None:
         """Capture the call, and run it once step by step, unless the last case was of this shape."""
         session, case = self._session, self._case
         if session.prepared != case.shape_id:
             session.prepared = ""
-            session.info = session.runner.prepare(case.shape_id, SLOTS)
+            session.nodes = session.runner.prepare(case.shape_id, SLOTS)
             request = self._request()
             session.judge.send(session.judge.draw(request), self._layout, session.exchange)
             session.runner.check_steps(self._layout.inputs, case.timeout_s)
@@ -206,7 +207,7 @@ class _Calls:
             seeds=tuple(self._seeds),
             calls=2,
             differing_bits=count_differing_bits(*received),
-            nodes=int(self._session.info["nodes"]),
+            nodes=self._session.nodes,
         )
 
     def measure(self, report: CaseReport) -> CaseReport:
@@ -228,7 +229,7 @@ class _Calls:
                 return self._failed(judgement)
             if len(self._witness) == wanted:
                 spans += self._take_spans(wanted - len(spans), nodes) if clocked else []
-                if not self._case.samples:
+                if not self._case.samples and wanted == FIRST_SAMPLES:
                     wanted = samples_needed(spans or self._witness, self._slots)
         samples = Samples(tuple(spans), tuple(self._witness), nodes, tuple(self._slots))
         report = replace(report, samples=samples, seeds=tuple(self._seeds), calls=report.calls + len(self._witness))
@@ -241,7 +242,7 @@ class _Calls:
         judge, exchange, layout, request = self._session.judge, self._session.exchange, self._layout, self._request()
         inputs = sampler.draw(request)
         judge.send(inputs, layout, exchange)
-        self._slots.append(self._next_slot())
+        self._slots.append(next(self._order))
         self._witness.append(self._call(self._slots[-1], hand_back=False))
         key = secrets.randbits(63)
         after = self._session.runner.fingerprint_inputs(key, len(layout.inputs), self._case.timeout_s)
@@ -252,11 +253,6 @@ class _Calls:
             return failed("input_modified", f"input {modified} was modified by the call: only outputs may be written")
         sample = judge.expect(request, inputs)
         return _unless_passed(judge.compare(sample, judge.receive(layout, exchange, hand_back=False)))
-
-    def _next_slot(self) -> int:
-        """Return where the next timed call is made: each slot equally often, in an order that nobody can foresee."""
-        least = min(self._slots.count(slot) for slot in range(SLOTS))
-        return self._random.choice([slot for slot in range(SLOTS) if self._slots.count(slot) == least])
 
     def _take_spans(self, count: int, nodes: int) -> list[float]:
         spans = self._session.runner.take_spans(self._case.timeout_s)

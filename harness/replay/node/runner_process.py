@@ -131,9 +131,11 @@ class RunnerProcess:
     def _give_up(self, level: Level, why: str) -> None:
         self.why_lower.append(f"not {level}: {(why.strip().splitlines() or [''])[-1]}"[:_WHY_CHARACTERS])
 
-    def prepare(self, shape_id: str, slots: int) -> dict[str, Any]:
-        """Have a shape's call captured."""
-        return self._ask({"do": "prepare", "shape_id": shape_id, "slots": slots}, PREPARE_TIMEOUT_S, ours=True)
+    def prepare(self, shape_id: str, slots: int) -> int:
+        """Have a shape's call captured in several slots; return how many nodes its graph has."""
+        reply = self._ask({"do": "prepare", "shape_id": shape_id, "slots": slots}, PREPARE_TIMEOUT_S, ours=True)
+        with _read_reply("prepare"):
+            return int(reply["nodes"])
 
     def check_steps(self, inputs: list[Part | None], timeout_s: float) -> None:
         """Have one call run step by step."""
@@ -160,7 +162,7 @@ class RunnerProcess:
 
     def fingerprint_inputs(self, key: int, count: int, timeout_s: float) -> list[int]:
         """Return the fingerprints of the last call's inputs, as they are after it; `count` says how many those are."""
-        reply = self._ask({"do": "fingerprint", "key": key}, timeout_s)
+        reply = self._ask({"do": "fingerprint", "key": key}, timeout_s, ours=True)
         with _read_reply("fingerprint"):
             found = [int(value) for value in reply["inputs"]]
             if len(found) != count:
@@ -169,7 +171,7 @@ class RunnerProcess:
 
     def take_spans(self, timeout_s: float) -> list[tuple[float, int]]:
         """Return the score clock's readings since the last time: (microseconds, records) of each call."""
-        reply = self._ask({"do": "spans"}, timeout_s)
+        reply = self._ask({"do": "spans"}, timeout_s, ours=True)
         with _read_reply("spans"):
             return [(_positive(span), int(records)) for span, records in reply["spans"]]
 
