@@ -15,7 +15,7 @@ from harness.authoring.finding import Fault, Finding, find
 from harness.authoring.omissions import find_omissions
 from harness.authoring.readme import find_readme_faults
 from harness.authoring.scaffold import STARTER, starter_folder
-from harness.authoring.source import MODULES, find_source_faults, mutant_lines
+from harness.authoring.source import MODULES, find_source_faults, find_starter_faults, mutant_lines
 from harness.errors import SpecError, WorkerError
 from harness.qualify.kernels import FILE as KERNELS
 from harness.qualify.kernels import load_kernels
@@ -72,6 +72,9 @@ def check_folder(root: Path, folder: Path, examine: Examine = examine_in_child) 
     found.errors += task.faults
     sources = find_source_faults(folder)
     found.errors += [fault for faults in sources.values() for fault in faults]
+    starter = starter_folder(root, folder.name) / STARTER
+    starter_faults = find_starter_faults(starter) if starter.is_file() else ()
+    found.errors += starter_faults
     tried: Sequence[Candidate] = ()
     if task.runnable and task.problem is not None:
         tried = _run(task.problem, [name for name in MODULES if not sources[name]], examine, found)
@@ -80,8 +83,8 @@ def check_folder(root: Path, folder: Path, examine: Examine = examine_in_child) 
     if task.sound and task.problem is not None:
         found.warnings += find_omissions(task.problem, root)
         found.warnings += find_readme_faults(task.problem, _mutants(tried))
-    if task.problem is not None and tried:
-        _check_kernels(task.problem, root, tried, found)
+    if tried and not starter_faults:
+        _check_kernels(folder, starter, tried, found)
     return (
         *(find("error", fault, root, folder) for fault in found.errors),
         *(find("warning", fault, root, folder) for fault in found.warnings),
@@ -112,14 +115,14 @@ def _mutants(tried: Sequence[Candidate]) -> tuple[str, ...]:
     return tuple(candidate.name for candidate in tried if candidate.mutant)
 
 
-def _check_kernels(problem: Problem, root: Path, tried: Sequence[Candidate], found: _Findings) -> None:
+def _check_kernels(folder: Path, starter: Path, tried: Sequence[Candidate], found: _Findings) -> None:
     """Hold kernels.yml against the starter and the mutants; without a starter there is nothing to hold it against."""
-    path, starter = problem.folder / KERNELS, starter_folder(root, problem.name) / STARTER
+    path = folder / KERNELS
     if not path.is_file():
         found.warnings.append(f"{path}: no such file; without Helion kernels no mistake is tried on the whole path")
     elif starter.is_file():
         try:
-            kernels = load_kernels(problem.folder, starter.read_text(encoding="utf-8", errors="replace"), tried)
+            kernels = load_kernels(folder, starter.read_text(encoding="utf-8"), tried)
         except SpecError as error:
             found.errors += str(error).splitlines()
         else:

@@ -40,9 +40,17 @@ MODULES = {
 }
 
 
+_STARTER = _Module("teams begin with a copy of the starter", {"custom_kernel": ("data",)})
+
+
 def find_source_faults(folder: Path) -> dict[str, tuple[Fault, ...]]:
     """Return what is wrong with each Python file of a folder, as far as reading it shows; nothing for a sound one."""
     return {name: tuple(_module_faults(folder / name, module)) for name, module in MODULES.items()}
+
+
+def find_starter_faults(path: Path) -> tuple[Fault, ...]:
+    """Return what is wrong with a starter, as far as reading it shows; that it compiles is for `harness submit`."""
+    return tuple(_module_faults(path, _STARTER))
 
 
 def mutant_lines(folder: Path) -> dict[str, int]:
@@ -71,7 +79,7 @@ def _module_faults(path: Path, module: _Module) -> Iterator[Fault]:
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     bound = {name for node in tree.body for name in _bound_names(node)}
     for name, parameters in module.functions.items():
-        if name not in bound:
+        if not bound & {name, "*"}:
             yield Fault(f"{path}: defines no function {name}({', '.join(parameters)})")
         elif name in functions:
             yield from _signature_faults(path, functions[name], parameters)

@@ -88,26 +88,35 @@ def load_kernels(folder: Path, starter: str, candidates: Sequence[Candidate]) ->
         candidates: the problem's variants and mutants.
 
     Raises:
-        SpecError: the file is not of the form, names a candidate that is none, or the starter lacks a text.
+        SpecError: the file is not of the form, names a candidate that is none, or the starter lacks a text; every
+            fault is listed.
     """
     path = folder / FILE
     expected = {candidate.name: candidate.expected for candidate in candidates}
     made = [Kernel(STARTER, ACCEPT, starter)]
+    faults: list[str] = []
     for name, changes in load_document(path, KernelFile).kernels.items():
         if name not in expected:
-            raise SpecError(f"{path}: kernels.{name}: neither a mutant of mutants.py nor a precision that is tried")
-        made.append(Kernel(name, expected[name], _apply(changes, starter, f"{path}: kernels.{name}")))
+            faults.append(f"kernels.{name}: neither a mutant of mutants.py nor a precision that is tried")
+        source, missed = _apply(changes, starter)
+        faults += [f"kernels.{name}.{fault}" for fault in missed]
+        made.append(Kernel(name, expected.get(name, REFUSE), source))
+    if faults:
+        raise SpecError("\n".join(f"{path}: {fault}" for fault in faults))
     return tuple(made)
 
 
-def _apply(changes: Sequence[Change], source: str, where: str) -> str:
+def _apply(changes: Sequence[Change], source: str) -> tuple[str, tuple[str, ...]]:
+    """Return the changed text, and what is wrong with changes that cannot be made; the others are, all the same."""
+    faults = []
     for number, change in enumerate(changes):
         count = source.count(change.replace)
-        if count != 1:
+        if count == 1:
+            source = source.replace(change.replace, change.by)
+        else:
             told = f"the starter has it {count} times, it must have it once: state the change anew"
-            raise SpecError(f"{where}.{number}.replace: {told} ({change.replace[:60]!r})")
-        source = source.replace(change.replace, change.by)
-    return source
+            faults.append(f"{number}.replace: {told} ({change.replace[:60]!r})")
+    return source, tuple(faults)
 
 
 def kernel_faults(trials: Sequence[KernelTrial]) -> Iterator[tuple[str, str]]:

@@ -280,10 +280,13 @@ def test_a_cost_that_counts_bytes_twice_is_told(root):
     )
 
 
-def write_kernels(root, text):
-    starter = root / "submissions" / "starter" / "affine"
-    starter.mkdir(parents=True, exist_ok=True)
-    (starter / "submission.py").write_text("y = x * scale + offset\n")
+STARTER = "def custom_kernel(data):\n    x, scale, offset = data\n    return x * scale + offset\n"
+
+
+def write_kernels(root, text, starter=STARTER):
+    path = root / "submissions" / "starter" / "affine" / "submission.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(starter.encode("latin-1"))
     (root / "problems" / "affine" / "kernels.yml").write_text(text)
 
 
@@ -299,6 +302,39 @@ def test_kernels_are_held_against_the_starter_and_the_mutants(root):
     assert told(root) == [
         ("kernels.yml", 2, "kernels.offset_mising: neither a mutant of mutants.py nor a precision that is tried")
     ]
+
+
+def test_every_fault_of_kernels_yml_is_told(root):
+    offset = "{replace: ' - offset', by: ''}"
+    twice = f"    - {offset}\n    - {offset}\n"
+    write_kernels(root, f"kernels:\n  offset_missing:\n    - {offset}\n  offset_mising:\n{twice}")
+    missing = "the starter has it 0 times, it must have it once: state the change anew (' - offset')"
+    assert told(root) == [
+        ("kernels.yml", 3, f"kernels.offset_missing.0.replace: {missing}"),
+        ("kernels.yml", 4, "kernels.offset_mising: neither a mutant of mutants.py nor a precision that is tried"),
+        ("kernels.yml", 5, f"kernels.offset_mising.0.replace: {missing}"),
+        ("kernels.yml", 6, f"kernels.offset_mising.1.replace: {missing}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("starter", "line", "message"),
+    [
+        (STARTER.replace("data):", "data)"), 1, "not valid Python: expected ':'"),
+        (STARTER + "# \xe9\n", None, "not UTF-8 text"),
+        (STARTER.replace("custom_kernel", "kernel"), None, "defines no function custom_kernel(data)"),
+        (STARTER.replace("(data)", "()"), 1,
+         "custom_kernel() is called as custom_kernel(data): give it these parameters"),
+    ],
+)  # fmt: skip
+def test_a_starter_at_fault_is_told_and_kernels_yml_is_not_blamed_for_it(root, starter, line, message):
+    write_kernels(root, "kernels:\n  offset_missing:\n    - {replace: ' - offset', by: ''}\n", starter)
+    assert told(root) == [("submission.py", line, message)]
+
+
+def test_a_starter_may_have_its_kernel_from_another_file(root):
+    write_kernels(root, "kernels:\n  offset_missing:\n    - {replace: '*', by: ''}\n", "from affine import *\n")
+    assert told(root) == []
 
 
 README = """# affine
