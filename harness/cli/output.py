@@ -21,8 +21,8 @@ def print_json(document: Any) -> None:
 
 
 def output_columns() -> int:
-    """Return how wide output may be: as the terminal, or where there is none as COLUMNS says, else 110."""
-    return shutil.get_terminal_size((PIPED_COLUMNS, 24)).columns
+    """Return how wide output may be: as the terminal, or where there is none, the same everywhere."""
+    return shutil.get_terminal_size((PIPED_COLUMNS, 24)).columns if sys.stdout.isatty() else PIPED_COLUMNS
 
 
 def print_renderable(*renderables: Any) -> None:

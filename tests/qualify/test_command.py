@@ -1,9 +1,15 @@
 """The verb: exit codes, messages, JSON; the child process with what can go wrong in it."""
 
+import contextlib
+import fcntl
 import json
+import os
+import re
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -37,11 +43,26 @@ def test_a_sound_problem_exits_with_0(root):
     assert "qualify 0/7 affine default: test/M4_N8/normal" in result.stderr
 
 
+def run_in_terminal(root, columns, *arguments):
+    """Return what a terminal of so many columns is shown."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"NO_COLOR": "1"}
+    command = [sys.executable, "-m", "harness", "qualify", *arguments]
+    with subprocess.Popen(command, cwd=root, stdout=theirs, stderr=subprocess.DEVNULL, env=environment):
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # how a terminal says that nobody writes to it any more
+            while part := os.read(ours, 1 << 16):
+                shown += part
+    os.close(ours)
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode())
+
+
 @pytest.mark.parametrize(("columns", "tables"), [(38, 3), (200, 2)])
-def test_every_number_is_shown_whole_however_narrow_the_output(root, monkeypatch, columns, tables):
+def test_every_number_is_shown_whole_however_narrow_the_terminal(root, columns, tables):
     """There are two suites; the first one's distributions stand side by side or below one another."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    text = run(root, "affine", "--seeds", "2", "--no-kernels").stdout
+    text = run_in_terminal(root, columns, "affine", "--seeds", "2", "--no-kernels")
     assert "…" not in text
     assert text.count(" scale_of_the_first_row ") == tables
 
