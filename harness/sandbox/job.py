@@ -210,7 +210,7 @@ class Job:
         _, status, used = os.wait4(self._spawned.pid, 0)
         with self._lock:
             self._ended = True
-        self._spawned.kill()
+        self._spawned.close(killed=os.WIFSIGNALED(status))  # a signal that ends the command is its exit code
         remove_tree(self._scratch / PRIVATE_HOME)
         code, signal = _split(os.waitstatus_to_exitcode(status))
         self._exit = Exit(

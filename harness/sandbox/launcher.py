@@ -4,9 +4,10 @@ It trusts the request, which the parent wrote, and runs before any untrusted cod
 expose what another uid could not reach, then, in the fork, drop to that uid, limits, and bubblewrap (strict) or
 Landlock and seccomp (restricted) or nothing more (none).
 
-The watcher stays as the subreaper of all descendants, and kills them when the command ends or the parent cuts the
-lifeline, by dying too. So it is at strict as well: bubblewrap's process namespace dies as one, but until its first
-process is ready to die with bubblewrap, nothing else would end it.
+Two watchers stay, the second a child of the first and the parent of the command. Each is a subreaper, and kills all
+its descendants when its child ends or the parent cuts the lifeline, by dying too; so whichever is killed, the other ends
+everything. It is so at strict as well: bubblewrap's process namespace dies as one, but until its first process is ready
+to die with bubblewrap, nothing else would end it.
 
 READY is closed by the exec, empty; or else holds the reason why there was none. Imports are few, because the first
 launch pays for them.
@@ -23,6 +24,7 @@ import select
 
 TYPE_CHECKING = False  # as type checkers know it, without the import that would double the cost
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 kernel: Any = __import__("kernel")  # the sibling by name, without the package and its imports
@@ -132,21 +134,31 @@ def _make_mount_point(path: str, is_folder: bool) -> None:
 
 
 def _supervise(request: dict[str, Any], uid: int | None, ready: int, lifeline: int) -> None:
+    """Become the first watcher, above the second, which is above the command."""
+
+    def begin(above: int) -> None:
+        _watch(lambda second: _become(request, uid, second), request["kept"], above, ready, lifeline)
+
+    _watch(begin, request["kept"], request["parent"], ready, lifeline)
+
+
+def _watch(begin: Callable[[int], None], kept: list[int], parent: int, ready: int, lifeline: int) -> None:
+    """Fork, and have the fork begin, told who we are; watch until it ends or we should, and leave nothing of it."""
     kernel.adopt_orphans()
     watcher = os.getpid()
-    command = os.fork()
-    if command == 0:
+    below = os.fork()
+    if below == 0:
         try:
-            _become(request, uid, watcher)
+            begin(watcher)
         except BaseException as error:
             os.write(ready, f"{error}"[:2000].encode(errors="replace"))
         os._exit(_FAILED)
     null = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    for descriptor in (ready, *request["kept"]):
+    for descriptor in (ready, *kept):
         os.close(descriptor)
-    status = _wait(command, lifeline, request["parent"])
+    status = _wait(below, lifeline, parent)
     _kill_descendants()
     code = os.waitstatus_to_exitcode(status)
     os._exit(code if code >= 0 else 128 - code)
@@ -154,10 +166,10 @@ def _supervise(request: dict[str, Any], uid: int | None, ready: int, lifeline: i
 
 def _become(request: dict[str, Any], uid: int | None, watcher: int) -> None:
     with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")  # when the machine runs out of memory, this is what should go, and not its watcher
+        file.write("1000")  # when the machine runs out of memory, this is what should go, and not its watchers
     os.setsid()
     _drop_to(uid)
-    kernel.die_with_parent()  # the watcher, should something kill it; a change of uid would forget this
+    kernel.die_with_parent()  # the second watcher; a change of uid would forget this
     if os.getppid() != watcher:  # it was killed before we asked for that
         os._exit(_FAILED)
     if request["level"] == "strict":  # bubblewrap does the rest
@@ -194,18 +206,18 @@ def _tasks_of(uid: int) -> int:
     return count
 
 
-def _wait(command: int, lifeline: int, parent: int) -> int:
-    """Wait for the command, reaping orphans; return its status, as of a kill if the lifeline is cut.
+def _wait(child: int, lifeline: int, parent: int) -> int:
+    """Wait for a child, reaping orphans; return its status, as of a kill if the lifeline is cut.
 
     A parent that has died cut it, but for a copy of its end in something that it forked: hence the look at who it is.
     """
     poll = select.poll()
     poll.register(lifeline, select.POLLIN)
-    poll.register(os.pidfd_open(command), select.POLLIN)
+    poll.register(os.pidfd_open(child), select.POLLIN)
     while True:
         ready = {descriptor for descriptor, _ in poll.poll(_REAP_INTERVAL_MS)}
         while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
-            if ended[0] == command:
+            if ended[0] == child:
                 return ended[1]
         if lifeline in ready or os.getppid() != parent:
             return _KILLED

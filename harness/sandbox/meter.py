@@ -23,6 +23,7 @@ _ENTRY_BYTES = 4096  # what an empty file costs, so that a million of them are s
 _INODE_BYTES = 1024
 _DEEPEST = 64
 _MOST_PROCESSES = 4096
+_WATCHERS = 2
 
 
 @dataclass(frozen=True)
@@ -87,19 +88,29 @@ class Meter:
         return private + max(shared, self._folder_bytes())
 
     def _folder_bytes(self) -> int:
+        child = self._shut_in()
         total = 0
-        for child in [shut_in for bubblewrap in children_of(self._root)[:1] for shut_in in children_of(bubblewrap)[:1]]:
-            for folder in self._folders:
-                path = f"/proc/{child}/root{folder}"
-                try:
-                    if os.stat(path).st_dev == os.stat(folder).st_dev:
-                        continue  # not shut in yet: what it sees is the host's own, a disk as like as not
-                    status = os.statvfs(path)
-                except OSError:
-                    continue  # it has ended, or not yet begun
-                total += (status.f_blocks - status.f_bfree) * status.f_frsize
-                total += (status.f_files - status.f_ffree) * _INODE_BYTES
+        for folder in self._folders if child is not None else ():
+            path = f"/proc/{child}/root{folder}"
+            try:
+                if os.stat(path).st_dev == os.stat(folder).st_dev:
+                    continue  # not shut in yet: what it sees is the host's own, a disk as like as not
+                status = os.statvfs(path)
+            except OSError:
+                continue  # it has ended, or not yet begun
+            total += (status.f_blocks - status.f_bfree) * status.f_frsize
+            total += (status.f_files - status.f_ffree) * _INODE_BYTES
         return total
+
+    def _shut_in(self) -> int | None:
+        """Return bubblewrap's child, None if there is none: under the first watcher are the second and bubblewrap."""
+        pid = self._root
+        for _ in range(_WATCHERS + 1):
+            children = children_of(pid)
+            if not children:
+                return None
+            pid = children[0]
+        return pid
 
 
 def descendants(root: int) -> list[int]:

@@ -30,6 +30,7 @@ _NAMESPACES = 0x7E020080  # CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET,TIME}
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPE_MASK = 1, 1, 0xF
 _O_ACCMODE, _O_TRUNC = 0o3, 0o1000
 _SET_ID_BITS = 0o6000
+_PR_SET_PDEATHSIG = 1
 _ALL = 0xFFFFFFFF
 _SILENT = 0  # an errno of 0: the call does nothing and reports success
 
@@ -74,6 +75,8 @@ _COMMON = (
     # Who ignores the end of its children, or asks for no zombies, keeps their CPU time out of every count. The
     # call does nothing then: zombies stay until they are waited for, and are counted.
     Rule("rt_sigaction", _SILENT, argument=0, value=signal.SIGCHLD, pointer=1),
+    # Whoever lives on after its parent: the command is to die with its watchers, and at strict all with the command.
+    Rule("prctl", _SILENT, argument=0, value=_PR_SET_PDEATHSIG),
     Rule("chmod", argument=1, mask=_SET_ID_BITS, unless=True),
     Rule("fchmod", argument=1, mask=_SET_ID_BITS, unless=True),
     Rule("fchmodat", argument=2, mask=_SET_ID_BITS, unless=True),

@@ -48,11 +48,14 @@ class Spawned:
     stderr: int
 
     def kill(self) -> None:
-        """Have the launcher kill the whole tree, and end. Only the first call does something."""
-        if self.lifeline >= 0:
-            _cut(self.lifeline)
-            os.close(self.lifeline)
-            self.lifeline = -1
+        """Have the watchers kill the whole tree, and end."""
+        _cut(self.lifeline)
+
+    def close(self, *, killed: bool) -> None:
+        """Give up the tree after the launcher's end; if that was killed, wait until the other watcher has ended all."""
+        if killed:
+            _end(self.lifeline)
+        os.close(self.lifeline)
 
 
 def spawn(
@@ -127,17 +130,22 @@ def _launch(request: Mapping[str, Any], level: Level, stdin: int) -> Spawned:
 
 
 def _cut(lifeline: int) -> None:
-    """Tell the launcher to end all: by a second byte, since something that we forked may keep our end open."""
-    with contextlib.suppress(BrokenPipeError):  # it has ended
+    """Tell the watchers to end all: by a second byte, since something that we forked may keep our end open."""
+    with contextlib.suppress(BrokenPipeError):  # they have ended
         os.write(lifeline, b"!")
+
+
+def _end(lifeline: int) -> None:
+    """Tell the watchers to end all, and wait until none has the other end: a while at most."""
+    _cut(lifeline)
+    poll = select.poll()
+    poll.register(lifeline, 0)
+    poll.poll(_END_S * 1e3)
 
 
 def _give_up(pid: int, lifeline: int) -> None:
     """End a launcher that has not begun, with all that it may have started; by force if it does not answer."""
-    _cut(lifeline)
-    poll = select.poll()
-    poll.register(lifeline, 0)  # until nobody has the other end
-    poll.poll(_END_S * 1e3)
+    _end(lifeline)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
 

@@ -94,6 +94,7 @@ _BY_NAME: dict[str, tuple[int | None, int | None]] = {
     "rt_tgsigqueueinfo": (297, 240),
     "pidfd_send_signal": (424, 424),
     "prlimit64": (302, 261),
+    "prctl": (157, 167),
     "setpriority": (141, 140),
     "ioprio_set": (251, 30),
     "sched_setaffinity": (203, 122),

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness.sandbox.meter import Meter
+from harness.sandbox.meter import Meter, descendants
 from tests.sandbox.attacks import MIB
 from tests.sandbox.conftest import Carry
 
@@ -142,10 +142,16 @@ def test_long_line_is_cut(carry: Carry) -> None:
 
 
 def test_a_child_that_is_not_shut_in_yet_is_not_charged_with_the_hosts_files():
-    with subprocess.Popen(["/bin/sleep", "30"]) as child:
-        try:
-            used = os.statvfs("/usr")
-            assert (used.f_blocks - used.f_bfree) * used.f_frsize > 64 << 20
-            assert Meter(os.getpid(), ("/usr",))._folder_bytes() == 0
-        finally:
-            child.kill()
+    """Of the tree of a launcher, a watcher, bubblewrap and its child: here one of shells, which see all files."""
+    script = 'if [ $1 = 0 ]; then echo up; read line; else /bin/sh -c "$0" "$0" $(($1 - 1)); fi; :'
+    command = ["/bin/sh", "-c", script, script, "3"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdin is not None
+        assert launcher.stdout is not None
+        assert launcher.stdout.readline() == b"up\n"
+        used = os.statvfs("/usr")
+        assert (used.f_blocks - used.f_bfree) * used.f_frsize > 64 << 20
+        meter = Meter(launcher.pid, ("/usr",))
+        assert meter._shut_in() == descendants(launcher.pid)[-1]
+        assert meter._folder_bytes() == 0
+        launcher.stdin.close()

@@ -65,6 +65,11 @@ def machine(request: pytest.FixtureRequest) -> str:
         ("rt_sigaction", (17, 0x1_0000_0000), 0),  # a pointer whose low half is 0
         ("rt_sigaction", (17, 0, 0x7FFF_0000_1000), "allow"),  # only asks
         ("rt_sigaction", (2, 0x7FFF_0000_1000), "allow"),
+        ("prctl", (1, 0), 0),
+        ("prctl", (1, 9), 0),
+        ("prctl", (0xFFFF_FFFF_0000_0001, 0), 0),  # the kernel takes the low half
+        ("prctl", (2, 0x7FFF_0000_1000), "allow"),  # only asks
+        ("prctl", (15, 0x7FFF_0000_1000), "allow"),
     ],
 )
 def test_common_rules(machine: str, level: Level, name: str, arguments: tuple[int, ...], result: int | str) -> None:
