@@ -5,8 +5,8 @@ expose what another uid could not reach, then, in the fork, drop to that uid, li
 Landlock and seccomp (restricted) or nothing more (none).
 
 Two watchers stay, the second a child of the first and the parent of the command. Each is a subreaper, and kills all its
-descendants when its child ends or the parent cuts the lifeline, by dying too: whichever is killed, the other ends all. So
-it is at strict as well: bubblewrap's process namespace dies as one, but until its first process is ready to die with
+descendants when its child ends or the parent cuts the lifeline, by dying too: whichever is killed, the other ends all.
+So it is at strict as well: bubblewrap's process namespace dies as one, but until its first process is ready to die with
 bubblewrap, nothing else would end it.
 
 READY is closed by the exec, empty; or else holds the reason why there was none. Imports are few, because the first
