@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails
 
 from harness.errors import SpecError
+from harness.spec.wording import tell_faults
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -27,9 +27,17 @@ class _UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for index, key in enumerate(keys):
             if key in keys[:index]:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice", node.start_mark)
+                mark = node.value[index][0].start_mark
+                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} stands twice, again", mark)
         mapping: dict[object, object] = super().construct_mapping(node, deep)
         return mapping
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
+        try:
+            return super().construct_object(node, deep=deep)
+        except ValueError as error:  # what looks like a date or a number and is none
+            told = f"{str(node.value)[:60]}: {error}"
+            raise yaml.constructor.ConstructorError(None, None, told, node.start_mark) from None
 
 
 def load_document(path: Path, model: type[Model]) -> Model:
@@ -62,22 +70,14 @@ def parse_document(text: str, path: Path | str, model: type[Model]) -> Model:
         content = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
         raise SpecError(f"{path}: not valid YAML: {_tell_yaml(error)}") from None
-    except (RecursionError, ValueError):  # nested beyond reason; a date that is none
-        raise SpecError(f"{path}: not valid YAML") from None
+    except (RecursionError, ValueError):
+        raise SpecError(f"{path}: not valid YAML: nested too deeply, or with characters that are none") from None
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise SpecError("\n".join(_tell(path, fault) for fault in error.errors())) from None
+        raise SpecError("\n".join(f"{path}: {fault}" for fault in tell_faults(error.errors(), model))) from None
 
 
 def _tell_yaml(error: yaml.YAMLError) -> str:
     """Say what is wrong and where, in one line; the file is named before it."""
     return " ".join(str(error).split()).replace('in "<unicode string>", line', "at line")
-
-
-def _tell(path: Path | str, fault: ErrorDetails) -> str:
-    place = "".join(f"{part}." for part in fault["loc"]).rstrip(".")
-    message = fault["msg"].removeprefix("Value error, ")
-    if isinstance(fault["input"], (str, int, float)):
-        message += f" (found {str(fault['input'])[:60]!r})"
-    return f"{path}: {place}: {message}" if place else f"{path}: {message}"

@@ -17,11 +17,15 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from harness.dtypes import DTYPE_BYTES
 from harness.errors import SpecError
 from harness.spec.consistency import find_inconsistencies
+from harness.spec.constraints import EACH_ONCE, matching
 from harness.spec.document import Strict, load_document
 from harness.spec.expression import evaluate
 from harness.spec.outside import find_outside_faults
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+Name = Annotated[
+    str,
+    matching(r"[A-Za-z][A-Za-z0-9_-]{0,63}", "a name is a letter, then letters, digits, _ and -, 64 in all"),
+]
 Precision = Literal["float32", "tf32", "float16", "bfloat16", "fp8"]
 Shape = Mapping[str, int]
 
@@ -102,7 +106,7 @@ class Problem(Strict):
 
     name: Name
     title: str
-    aliases: tuple[Name, ...] = ()
+    aliases: Annotated[tuple[Name, ...], EACH_ONCE] = ()
     description: str
     axes: dict[Name, Axis]
     constants: dict[Name, int] = {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from harness.errors import SpecError
+from harness.spec.constraints import EACH_ONCE, matching
 from harness.spec.document import Strict, load_document
 from harness.spec.problem import Name, problem_names
 from harness.spec.suites import SharedSuite
@@ -55,7 +57,7 @@ class Entry(Strict):
     """One problem of the season."""
 
     points: int = Field(100, ge=0)
-    suites: tuple[Name, ...] = ("default",)
+    suites: Annotated[tuple[Name, ...], EACH_ONCE] = ("default",)
 
 
 class AdvancedControls(Strict):
@@ -69,9 +71,9 @@ class AdvancedControls(Strict):
     """
 
     id: Name
-    path: str = Field(pattern=r"^/[A-Za-z0-9_./-]+$")
+    path: Annotated[str, matching(r"/[A-Za-z0-9_./-]+", "a path from the root: / and letters, digits, _ . / and -")]
     file: Path
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    sha256: Annotated[str, matching(r"[0-9a-f]{64}", "64 hex digits in lower case, as sha256sum prints them")]
 
 
 class SeasonSpec(Strict):
@@ -81,8 +83,8 @@ class SeasonSpec(Strict):
     title: str
     opens: Moment | None = None
     closes: Moment | None = None
-    targets: tuple[str, ...] = Field(min_length=1)
-    divisions: tuple[Division, ...] = ("closed",)
+    targets: Annotated[tuple[str, ...], EACH_ONCE] = Field(min_length=1)
+    divisions: Annotated[tuple[Division, ...], EACH_ONCE] = ("closed",)
     code_visible: Literal["never", "after_close", "at_once"] = "after_close"
     sandbox: Literal["strict", "restricted", "none"] = "strict"
     budgets: Budgets = Budgets()
@@ -141,30 +143,35 @@ def load_season(root: Path) -> Season:
     path = root / "shapes.yaml"
     document = load_document(path, Shapes)
     season = document.season
-    _check_suites(root, document)
-    for index, name in enumerate(season.targets):
-        if name not in target_names():
-            known = ", ".join(target_names())
-            raise SpecError(f"{path}: season.targets.{index}: unknown target {name!r}; one of {known}")
-    controls = tuple(_find_controls(root, item) for item in season.advanced_controls)
-    return season.model_copy(update={"advanced_controls": controls})
+    faults = [*_suite_faults(root, document), *_target_faults(season), *_controls_faults(root, season)]
+    if faults:
+        raise SpecError("\n".join(f"{path}: {fault}" for fault in faults))
+    found = [item.model_copy(update={"file": (root / item.file).resolve()}) for item in season.advanced_controls]
+    return season.model_copy(update={"advanced_controls": tuple(found)})
 
 
-def _check_suites(root: Path, document: Shapes) -> None:
+def _suite_faults(root: Path, document: Shapes) -> Iterator[str]:
     known = problem_names(root)
     for name, suite in document.suites.items():
         for problem in suite.problems:
             if problem not in known:
-                told = f"no problem {problem!r}; problems: {', '.join(known)}"
-                raise SpecError(f"{root / 'shapes.yaml'}: suites.{name}.problems: {told}")
+                yield f"suites.{name}.problems: no problem {problem!r}; problems: {', '.join(known)}"
 
 
-def _find_controls(root: Path, item: AdvancedControls) -> AdvancedControls:
-    file = (root / item.file).resolve()
-    try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise SpecError(f"{root / 'shapes.yaml'}: advanced controls {item.id}: {file}: {error.strerror}") from None
-    if digest != item.sha256:
-        raise SpecError(f"{root / 'shapes.yaml'}: advanced controls {item.id}: {item.file} hashes to {digest}")
-    return item.model_copy(update={"file": file})
+def _target_faults(season: Season) -> Iterator[str]:
+    known = target_names()
+    for index, name in enumerate(season.targets):
+        if name not in known:
+            yield f"season.targets.{index}: unknown target {name!r}; one of {', '.join(known)}"
+
+
+def _controls_faults(root: Path, season: Season) -> Iterator[str]:
+    for index, item in enumerate(season.advanced_controls):
+        place = f"season.advanced_controls.{index}"
+        try:
+            digest = hashlib.sha256((root / item.file).resolve().read_bytes()).hexdigest()
+        except OSError as error:
+            yield f"{place}.file: {item.file} cannot be read: {error.strerror}; it lies relative to shapes.yaml"
+            continue
+        if digest != item.sha256:
+            yield f"{place}.sha256: {item.file} hashes to {digest}; write that, if it is the file that is meant"

@@ -49,22 +49,23 @@ def attach_suites(problem: Problem, suites: Mapping[str, SharedSuite], path: obj
         SpecError: a name is taken, or a shape is not one of the problem's.
     """
     added = {}
+    faults: list[str] = []
     for name, shared in suites.items():
         shapes = shared.problems.get(problem.name)
         if shapes is None:
             continue
         place = f"suites.{name}.problems.{problem.name}"
         if name in problem.suites or name == "default":
-            raise SpecError(f"{path}: {place}: the problem has a suite {name} of its own; choose another name")
+            faults.append(f"{place}: the problem has a suite {name} of its own; choose another name")
         for role, entries in (("tests", shapes.tests), ("benchmarks", shapes.benchmarks)):
             for index, entry in enumerate(entries):
-                faults = list(entry_faults(problem, entry, f"{place}.{role}.{index}"))
-                if faults:
-                    raise SpecError("\n".join(f"{path}: {fault}" for fault in faults))
+                faults += entry_faults(problem, entry, f"{place}.{role}.{index}")
         added[name] = Suite(
             tests=(*problem.tests, *shapes.tests),
             benchmarks=shapes.benchmarks,
             note=shared.title,
             source=shared.source,
         )
+    if faults:
+        raise SpecError("\n".join(f"{path}: {fault}" for fault in faults))
     return problem.with_suites(added) if added else problem

@@ -15,6 +15,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from harness.errors import SpecError
+from harness.spec.constraints import matching
 from harness.spec.document import Strict, load_document, parse_document
 
 TEAM_FILE = "team.yml"
@@ -30,7 +31,8 @@ MAX_DESCRIBED = 4
 """As many odd letters of one name are described."""
 
 # As GitHub has them; a bot's ends with "[bot]" and is nobody's team.
-Login = Annotated[str, Field(pattern=r"^[A-Za-z0-9](?:[-_]?[A-Za-z0-9])*-?$", max_length=39)]
+_LOGIN = matching(r"[A-Za-z0-9](?:[-_]?[A-Za-z0-9])*-?", "a GitHub login is letters and digits, single - or _ between")
+Login = Annotated[str, Field(max_length=39), _LOGIN]
 
 # What looks like a letter, after case folding: the part of Unicode's confusables (UTS 39) that a board could meet, and
 # digits as people write them for letters. A 1 is an l here, and an i too in `look_alike`.

@@ -102,9 +102,9 @@ def test_nobodys_team_is_for_maintainers(competition, faults):
     [
         ("newton", None, "no_team_file", "add submissions/newton/team.yml with the line `logins: [isaac]`"),
         ("newton", "logins: [gottfried]\n", "team_file", "it does not name you: add isaac to its logins"),
-        ("newton", "logins: []\n", "team_file", "logins: Tuple should have at least 1 item"),
+        ("newton", "logins: []\n", "team_file", "logins: must have 1 entry or more"),
         ("newton", "logins: [isaac, ISAAC]\n", "team_file", "isaac stands twice"),
-        ("newton", "login: isaac\n", "team_file", "logins: Field required; login: Extra inputs are not permitted"),
+        ("newton", "login: isaac\n", "team_file", "logins: is missing; a list is expected; login: there is no"),
         ("newton", "logins: [isaac]\nlogins: [eve]\n", "team_file", "key 'logins' stands twice"),
         ("newton", "[" * 3000, "team_file", "not valid YAML"),
         ("acrne", "logins: [isaac]\n", "team_name", "the name 'acrne' looks like that of team 'acme': choose another"),

@@ -178,7 +178,7 @@ def hostile_pull_requests():
         "markup in team.yml": (
             add("acme/team.yml", "logins: ['</code><script>@octocat']"),
             "Alan",
-            "String should match",
+            "a GitHub login is letters and digits",
         ),
     }
 

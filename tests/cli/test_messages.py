@@ -109,7 +109,7 @@ def test_a_faulty_problem_names_file_and_place(root):
     task.write_text(task.read_text().replace("precision: float32", "precision: exact"))
     result = run(root, "submit", "scale")
     assert result.returncode == 2
-    assert "problems/scale/task.yml: precision: Input should be 'float32', 'tf32'" in result.stderr
+    assert "problems/scale/task.yml: precision: one of float32, tf32" in result.stderr
 
 
 def test_every_fault_of_a_problem_has_a_line(root):

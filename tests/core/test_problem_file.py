@@ -117,8 +117,8 @@ def test_the_version_is_the_content(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"titel": "x"}, ["titel", "Extra inputs"]),
-        ({"title": None}, ["title", "valid string"]),
+        ({"titel": "x"}, ["titel: there is no such field", "did you mean title?"]),
+        ({"title": None}, ["title: text is expected (found nothing)"]),
         ({"inputs": [{"name": "x", "shape": ["M"], "dtype": "float31"}]}, ["inputs.0.dtype", "float31", "float32"]),
         ({"inputs": [{"name": "x", "shape": ["M", "Q"], "dtype": "float32"}]}, ["inputs.x.shape", "Q", "axis"]),
         ({"outputs": [{"name": "y", "shape": ["M if 1 else 2"], "dtype": "float32"}]}, ["only integers, axis names"]),

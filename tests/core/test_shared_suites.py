@@ -55,7 +55,7 @@ def test_an_alias_finds_the_same_suites(root):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"source": ""}, "suites.model.source: String should have at least 1 character"),
+        ({"source": ""}, "suites.model.source: must not be empty"),
         ({"problems": {}}, "suites.model.problems: "),
         ({"problems": {"scale": {"benchmarks": []}}}, "suites.model.problems.scale.benchmarks: "),
         (
@@ -107,9 +107,9 @@ def test_the_repositorys_suites_have_sources_and_fit_their_problems():
     ("margins", "told"),
     [
         ({"accepted": 0.5}, "accepted and refused are the margins on the two sides: give both, or neither"),
-        ({"accepted": 1.0, "refused": 2.0}, "Input should be less than 1"),
-        ({"accepted": -0.1, "refused": 2.0}, "Input should be greater than or equal to 0"),
-        ({"accepted": 0.5, "refused": 1.0}, "Input should be greater than 1"),
+        ({"accepted": 1.0, "refused": 2.0}, "must be less than 1"),
+        ({"accepted": -0.1, "refused": 2.0}, "must be at least 0"),
+        ({"accepted": 0.5, "refused": 1.0}, "must be more than 1"),
     ],
 )
 def test_margins_lie_on_their_sides_of_the_tolerance(root, margins, told):

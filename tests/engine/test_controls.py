@@ -34,4 +34,4 @@ def test_the_seasons_file_is_at_its_path_and_reaches_the_assembler(workspace, st
     shapes.write_text(yaml.safe_dump(document))
     result = workspace.run("submit", "scale")
     assert result.returncode == 2
-    assert "advanced controls season-1: season.bin hashes to" in result.stderr
+    assert "season.advanced_controls.0.sha256: season.bin hashes to" in result.stderr

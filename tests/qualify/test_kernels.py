@@ -81,7 +81,7 @@ def test_a_kernel_is_the_starter_with_its_change(tmp_path):
     ("text", "told"),
     [
         ("kernels: {}", "kernels.yml: kernels: "),
-        (KERNELS.replace("replace", "from"), "kernels.offset_missing.0.replace: Field required"),
+        (KERNELS.replace("replace", "from"), "kernels.offset_missing.0.replace: is missing; text is expected"),
         (
             KERNELS.replace("offset_missing", "nothing"),
             "kernels.nothing: neither a mutant of mutants.py nor a precision",
