@@ -15,7 +15,6 @@ from typing import Any
 from sqlalchemy import Connection, Table, insert, literal, null, select
 
 from bench.service_season import TEAMS
-from harness.replay.timing import SLOTS
 from harness.service.entries import BoardKey, refresh_milestones
 from harness.service.job import BUILD, DONE, iso
 from harness.service.results import store_record
@@ -152,5 +151,5 @@ def _names(table: Table) -> str:
 
 
 def _sampled(timing: Any, chance: random.Random) -> Any:
-    spans: Sequence[float] = [timing.median_us * chance.uniform(0.99, 1.03) for _ in range(SAMPLES)]
-    return replace(timing, spans_us=tuple(spans), slots=tuple(number % SLOTS for number in range(SAMPLES)))
+    spans: Sequence[float] = [timing.time_us * chance.uniform(0.99, 1.03) for _ in range(SAMPLES)]
+    return replace(timing, spans_us=tuple(spans))

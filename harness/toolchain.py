@@ -19,7 +19,7 @@ from harness.errors import ToolchainError
 # Tested together; pyproject.toml states the same ranges, and a test compares the two.
 SUPPORTED = {"torch": ">=2.11,<2.14", "triton": ">=3.7.1,<3.8", "helion": ">=1.5.0,<1.5.1"}
 
-EVALUATOR_VERSION = "3"
+EVALUATOR_VERSION = "4"
 """Raised by a change of ours after which the same submission may get another verdict or another time.
 
 CONTRIBUTING.md says which changes those are; CHANGELOG.md says what each version changed. Scores of two versions are

@@ -201,28 +201,28 @@ def judge_gpu_fault(reason: str, message: str, case: str, lines: Sequence[int] =
     return Verdict(kind, "replay", reason, message, case, frames if kind is not Kind.HARNESS_ERROR else ())
 
 
-def judge_measured(reason: str, case: str, median_us: float, other_us: float, witness_us: float) -> Verdict:
+def judge_measured(reason: str, case: str, time_us: float, other_us: float, witness_us: float) -> Verdict:
     """Return the verdict on samples that can't be ranked.
 
     Args:
         reason: "mean_gap", "witness" or "faster_than_floor".
         case: which benchmark.
-        median_us: its time by the score clock.
+        time_us: its time by the score clock.
         other_us: the mean, or for "faster_than_floor" the floor.
         witness_us: the same by events.
     """
     if reason == "faster_than_floor":
         message = (
-            f"{median_us:.2f} us is less than the {other_us:.2f} us that this GPU needs at the least to move the data "
+            f"{time_us:.2f} us is less than the {other_us:.2f} us that this GPU needs at the least to move the data "
             f"or to compute: something is not computed. If it is, tell the organisers: the floor is wrong then"
         )
         return Verdict(Kind.IMPLAUSIBLE, "judge", reason, message, case)
     if reason == "witness":
-        both = f"{median_us:.2f} us by the GPU's records, {witness_us:.2f} us by events"
+        both = f"{time_us:.2f} us by the GPU's records, {witness_us:.2f} us by events"
         message = f"the two clocks disagree, in a second runner too: {both}"
     else:
         message = (
-            f"calls take very different times: the medians say {median_us:.2f} us, the mean {other_us:.2f} us; its "
+            f"calls take very different times: {time_us:.2f} us without the outer fifths, {other_us:.2f} us with them; its "
             f"time must not depend on values, nor may some calls do the work of others"
         )
     return Verdict(Kind.UNSTABLE, "judge", reason, message, case)

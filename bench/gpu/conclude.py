@@ -28,7 +28,7 @@ from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.submit import run_submit
 from harness.engine.workspace import Workspace
-from harness.replay.timing import geometric_mean, summarise, time_us
+from harness.replay.timing import geometric_mean, summarise, trimmed_mean
 from harness.sandbox import best_level
 from harness.spec import load_problem, load_season
 from harness.store import open_store, save_records
@@ -47,7 +47,7 @@ def load(out: Path, name: str) -> dict[str, Any]:
 
 
 def conclude_spread(out: Path) -> dict[str, Any]:
-    """Spread of the medians of fresh processes, whether intervals hold, and places of two names over twenty runs."""
+    """Spread of the times of fresh processes, whether intervals hold, and places of two names over twenty runs."""
     found: dict[str, Any] = {}
     for name in SPREAD:
         runs = [load(out, f"spread/{name}-{number}") for number in range(PROCESSES)]
@@ -57,18 +57,19 @@ def conclude_spread(out: Path) -> dict[str, Any]:
         cases = {}
         for index, case in enumerate(good[0]["cases"]):
             samples = [run["cases"][index]["samples"] for run in good]
-            timings = [summarise(s["spans_us"], s["witness_us"], s["nodes"], s.get("slots", ())) for s in samples]
-            medians = [timing.median_us for timing in timings]
-            middle = median(medians)
+            timings = [summarise(s["spans_us"], s["witness_us"], s["nodes"]) for s in samples]
+            times = [timing.time_us for timing in timings]
+            middle = median(times)
             cases[case["id"]] = {
-                "median_us": round(middle, 3),
-                "medians_us": [round(value, 3) for value in medians],
-                "spread_percent": round(100 * (max(medians) - min(medians)) / middle, 2),
+                "time_us": round(middle, 3),
+                "times_us": [round(value, 3) for value in times],
+                "samples": [timing.samples for timing in timings],
+                "spread_percent": round(100 * (max(times) - min(times)) / middle, 2),
                 "promised_percent": None if middle < 5 else 1.0 if middle < 20 else 0.5,
-                "intervals_with_the_median": sum(t.low_us <= middle <= t.high_us for t in timings),
+                "intervals_that_hold_it": sum(t.low_us <= middle <= t.high_us for t in timings),
                 "faults": sorted({t.fault for t in timings} - {""}),
             }
-        scores = [geometric_mean(values) for values in zip(*(c["medians_us"] for c in cases.values()), strict=True)]
+        scores = [geometric_mean(values) for values in zip(*(c["times_us"] for c in cases.values()), strict=True)]
         pairs = list(itertools.islice(itertools.combinations(scores, 2), 20))
         noise = load_target(TARGET).noise or 0.0
         apart = sum(tie_groups(sorted(pair), noise) != [1, 1] for pair in pairs)
@@ -86,7 +87,7 @@ def conclude_starters(out: Path) -> dict[str, Any]:
             "passed": sum(case["status"] == "passed" for case in cases),
             "cases": len(cases),
             "differing bits": sum(case["differing_bits"] for case in cases),
-            "medians_us": [time for case in cases if (time := time_of(case)) is not None],
+            "times_us": [time for case in cases if (time := time_of(case)) is not None],
             "whole_s": run.get("wall_s"),
             "held_new_s": round(machine.get("start_s", 0) + machine.get("replay_s", 0), 3),
             "held_warm_s": machine.get("replay_s"),
@@ -100,7 +101,7 @@ def conclude_starters(out: Path) -> dict[str, Any]:
 def time_of(case: dict[str, Any]) -> float | None:
     """Return a case's time in microseconds, None if it was not timed."""
     samples = case["samples"]
-    return round(time_us(samples["spans_us"], samples.get("slots", ())), 3) if samples and samples["spans_us"] else None
+    return round(trimmed_mean(samples["spans_us"]), 3) if samples and samples["spans_us"] else None
 
 
 def conclude_attacks(out: Path) -> dict[str, Any]:
@@ -149,9 +150,6 @@ def make_records(folder: Path, out: Path) -> list[str]:
         for name in EVERY:
             run = load(out, f"starters/{name}")
             if not run.get("cases"):
-                continue
-            if any(case["samples"] and "slots" not in case["samples"] for case in run["cases"]):
-                print(f"{name}: measured by an older evaluator: no record")
                 continue
             problem = load_problem(ROOT / "problems" / name)
             request = BuildRequest(

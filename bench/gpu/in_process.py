@@ -1,6 +1,6 @@
 """A starter as Helion itself runs it, timed by the same clock as a replay: what the replay's time is compared with.
 
-usage: python bench/gpu/in_process.py FOLDER PROBLEM      (prints JSON: case id -> median in microseconds)
+usage: python bench/gpu/in_process.py FOLDER PROBLEM      (prints JSON: case id -> time in microseconds)
 
 Needs Helion and the GPU machine's own Triton; build what it is compared with by that version of Triton. One call is one
 CUDA graph, on fresh inputs and a cold L2, as in a replay, but in the process that compiled it.

@@ -83,8 +83,8 @@ def _apart_fields(apart: Apart) -> dict[str, Any]:
 
 
 def _record_fields(record: Record) -> dict[str, Any]:
-    medians_us = {case.case_id: case.timing.median_us for case in record.cases if case.timing}
-    fields = {"team": record.team, "verdict": record.kind, "score_us": record.score_us, "medians_us": medians_us}
+    times_us = {case.case_id: case.timing.time_us for case in record.cases if case.timing}
+    fields = {"team": record.team, "verdict": record.kind, "score_us": record.score_us, "times_us": times_us}
     document: dict[str, Any] = encode({**fields, "record": record.id, "finished": record.finished})
     return document
 

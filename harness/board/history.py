@@ -87,7 +87,7 @@ def _compare_times(before: Record, after: Record, since: str) -> Iterator[Change
     for case in after.cases:
         old = earlier.get(case.case_id)
         if old and old.timing and case.timing:
-            yield from _time_change(since, f"case {case.case_id}", old.timing.median_us, case.timing.median_us)
+            yield from _time_change(since, f"case {case.case_id}", old.timing.time_us, case.timing.time_us)
 
 
 def _time_change(since: str, subject: str, before_us: float, after_us: float) -> Iterator[Change]:

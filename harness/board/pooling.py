@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
-from harness.replay.timing import geometric_mean, quantile, time_interval, time_us
+from harness.replay.timing import geometric_mean, quantile, time_interval, trimmed_mean
 from harness.store.record import CaseRecord, Record, TimingRecord
 
 
@@ -57,7 +57,7 @@ def _pool(runs: Sequence[Record]) -> Record:
         return newest
     pooled = {name: _pool_timings([timing[name] for timing in timings]) for name in timings[-1]}
     cases = tuple(_with_timing(case, pooled) for case in newest.cases)
-    return replace(newest, cases=cases, score_us=geometric_mean(timing.median_us for timing in pooled.values()))
+    return replace(newest, cases=cases, score_us=geometric_mean(timing.time_us for timing in pooled.values()))
 
 
 def _with_timing(case: CaseRecord, pooled: dict[str, TimingRecord]) -> CaseRecord:
@@ -71,31 +71,26 @@ def _pool_timings(timings: Sequence[TimingRecord]) -> TimingRecord:
     else:  # records from before samples were kept
         pooled = replace(
             newest,
-            median_us=median(timing.median_us for timing in timings),
+            time_us=median(timing.time_us for timing in timings),
             mean_us=fmean(timing.mean_us for timing in timings),
             low_us=min(timing.low_us for timing in timings),
             high_us=max(timing.high_us for timing in timings),
             samples=sum(timing.samples for timing in timings),
         )
-    faster = newest.median_us / pooled.median_us
-    share = 100 * pooled.floor_us / pooled.median_us if pooled.floor_us is not None else pooled.percent_of_floor
+    faster = newest.time_us / pooled.time_us
+    share = 100 * pooled.floor_us / pooled.time_us if pooled.floor_us is not None else pooled.percent_of_floor
     return replace(
         pooled, percent_of_floor=share, speedups={name: value * faster for name, value in newest.speedups.items()}
     )
 
 
 def _summarise(newest: TimingRecord, timings: Sequence[TimingRecord]) -> TimingRecord:
-    """Return the time of several runs' samples: each slot of each run is a slot of its own."""
     spans = [span for timing in timings for span in timing.spans_us]
-    slots: list[int] = []
-    for timing in timings if any(timing.slots for timing in timings) else ():  # evaluators 1 and 2 knew of one
-        first = max(slots, default=-1) + 1
-        slots += [first + slot for slot in timing.slot_of_each]
-    low, high = time_interval(spans, slots)
+    low, high = time_interval(spans)
     ordered = sorted(spans)
     return replace(
         newest,
-        median_us=time_us(spans, slots),
+        time_us=trimmed_mean(spans),
         mean_us=fmean(spans),
         low_us=low,
         high_us=high,
@@ -103,5 +98,4 @@ def _summarise(newest: TimingRecord, timings: Sequence[TimingRecord]) -> TimingR
         p90_us=quantile(ordered, 0.9),
         samples=len(spans),
         spans_us=tuple(spans),
-        slots=tuple(slots),
     )

@@ -176,7 +176,7 @@ def _case_row(name: str, case: CaseRecord) -> Row:
         _alarm(magnitude(worst), worst is not None and not worst <= 1),
         magnitude(worst_relative_l2(case)),
         Text(percent(wrong_share(case)), "bold red"),
-        microseconds(timing.median_us) if timing else "",
+        microseconds(timing.time_us) if timing else "",
         f"{microseconds(timing.low_us)} to {microseconds(timing.high_us)}" if timing else "",
         percent(timing.percent_of_floor / 100) if timing and timing.percent_of_floor else "",
         seconds(case.seconds),

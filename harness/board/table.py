@@ -75,9 +75,9 @@ def verdict_text(kind: str) -> Text:
     return Text(clean(kind), style)
 
 
-def medians_us(record: Record) -> dict[str, float]:
+def times_us(record: Record) -> dict[str, float]:
     """Return the time of each timed case of a record."""
-    return {case.case_id: case.timing.median_us for case in record.cases if case.timing}
+    return {case.case_id: case.timing.time_us for case in record.cases if case.timing}
 
 
 def _render_heading(board: Board, title: str | None) -> Text:
@@ -116,14 +116,14 @@ def _render_ranking(board: Board, team: str | None) -> RenderableType:
 
 
 def _ranking_row(entry: Entry, case_ids: Sequence[str], team: str | None) -> Row:
-    times_us = medians_us(entry.record)
+    of_cases = times_us(entry.record)
     return [
         f"{entry.place}{'=' if entry.tied else ' '}",
         _team(entry.record, team),
         Text(microseconds(entry.score_us), "bold"),
         gap(entry.gap_to_leader),
         gap(entry.gap_to_above),
-        *(microseconds(times_us.get(case_id)) for case_id in case_ids),
+        *(microseconds(of_cases.get(case_id)) for case_id in case_ids),
         percent(entry.percent_of_floor / 100 if entry.percent_of_floor else None),
         Text(entry.record.id, "dim"),
         _remark(entry),

@@ -53,9 +53,9 @@ class Baselines:
     cases: dict[str, dict[str, float]]
     notes: dict[str, str] = field(default_factory=dict)
 
-    def speedups(self, case_id: str, median_us: float) -> dict[str, float]:
+    def speedups(self, case_id: str, time_us: float) -> dict[str, float]:
         """Return how many times faster than each baseline a time is."""
-        return {kind: round(us / median_us, 3) for kind, us in self.cases.get(case_id, {}).items() if us > 0}
+        return {kind: round(us / time_us, 3) for kind, us in self.cases.get(case_id, {}).items() if us > 0}
 
 
 def measure_baselines(
@@ -84,7 +84,7 @@ def measure_baselines(
     notes: dict[str, str] = {}
     machine: dict[str, str] = {}
     for case_id, timing in (starter.timings if starter else {}).items():
-        found[case_id]["starter"] = round(timing.median_us, 3)
+        found[case_id]["starter"] = round(timing.time_us, 3)
     for event in _ask(node, problem, timed):
         facts = event.get("machine")
         if event.get("event") == "node" and isinstance(facts, dict):
@@ -111,7 +111,7 @@ def _take(event: Mapping[str, Any], case_id: str, found: dict[str, dict[str, flo
         measured = event.get(kind)
         if not isinstance(measured, dict):
             raise WorkerError(f"the node's baseline of {case_id} is not of the form")
-        time_us = measured.get("median_us")
+        time_us = measured.get("time_us")
         if isinstance(time_us, (int, float)) and not isinstance(time_us, bool) and 0 < time_us < _MOST_US:
             found[case_id][kind] = round(float(time_us), 3)
         else:
@@ -150,7 +150,7 @@ def add_speedups(record: Record, baselines: Baselines | None) -> Record:
     cases = []
     for case in record.cases:
         if case.timing is not None:
-            speedups = baselines.speedups(case.case_id, case.timing.median_us)
+            speedups = baselines.speedups(case.case_id, case.timing.time_us)
             case = replace(case, timing=replace(case.timing, speedups=speedups))
         cases.append(case)
     return replace(record, cases=tuple(cases))

@@ -59,7 +59,7 @@ class GpuReplay:
         wanted = [case.id for case in self.cases if case.role == "benchmark"]
         if not wanted or not all(name in self.timings for name in wanted):
             return None
-        return geometric_mean(self.timings[name].median_us for name in wanted)
+        return geometric_mean(self.timings[name].time_us for name in wanted)
 
     @property
     def level(self) -> Level:
@@ -114,7 +114,7 @@ def run_gpu_replay(
     where = report.machine.get("gpu", "the node's CPUs")
     listener(Event("replay", "end", f"{passed} of {len(cases)} cases pass on {where}"))
     timings = {
-        case.id: summarise(samples.spans_us, samples.witness_us, samples.nodes, samples.slots)
+        case.id: summarise(samples.spans_us, samples.witness_us, samples.nodes)
         for case in report.cases
         if (samples := case.samples) is not None and samples.spans_us
     }
@@ -155,9 +155,9 @@ def judge_gpu_replay(replay: GpuReplay, artifact: Artifact) -> Verdict:
             return judge_gpu_fault(case.reason, case.message, case.id, _lines_of(case.kernel, artifact))
     for case_id, timing in replay.timings.items():
         if timing.fault:
-            return judge_measured(timing.fault, case_id, timing.median_us, timing.mean_us, timing.witness_us)
+            return judge_measured(timing.fault, case_id, timing.time_us, timing.mean_us, timing.witness_us)
         if is_implausible(timing, replay.floors_us[case_id]):
-            return judge_measured("faster_than_floor", case_id, timing.median_us, replay.floors_us[case_id], 0.0)
+            return judge_measured("faster_than_floor", case_id, timing.time_us, replay.floors_us[case_id], 0.0)
     gpu = str(replay.report.machine.get("gpu", "the GPU"))
     return judge_passed(len(replay.cases), gpu, replay.score_us, replay.why_unranked)
 
@@ -223,7 +223,7 @@ def _report_timing(case_id: str, replay: GpuReplay) -> TimingRecord | None:
     floor = replay.floors_us[case_id]
     samples = next(c.samples for c in replay.report.cases if c.id == case_id and c.samples)
     return TimingRecord(
-        median_us=round(timing.median_us, 3),
+        time_us=round(timing.time_us, 3),
         mean_us=round(timing.mean_us, 3),
         low_us=round(timing.low_us, 3),
         high_us=round(timing.high_us, 3),
@@ -231,8 +231,7 @@ def _report_timing(case_id: str, replay: GpuReplay) -> TimingRecord | None:
         p90_us=round(timing.p90_us, 3),
         samples=timing.samples,
         floor_us=round(floor, 3),
-        percent_of_floor=round(100 * floor / timing.median_us, 1),
+        percent_of_floor=round(100 * floor / timing.time_us, 1),
         clocks={**replay.report.clocks, "witness_us": round(timing.witness_us, 3)},
         spans_us=samples.spans_us,
-        slots=samples.slots,
     )

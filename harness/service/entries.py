@@ -156,7 +156,7 @@ def condense(record: Record) -> Record:
 
 def _condense_case(case: CaseRecord) -> CaseRecord:
     assert case.timing is not None
-    timing = replace(case.timing, spans_us=(), slots=(), clocks={})
+    timing = replace(case.timing, spans_us=(), clocks={})
     return replace(case, errors=(), seeds=(), seconds=None, message="", timing=timing)
 
 

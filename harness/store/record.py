@@ -20,7 +20,8 @@ from harness.errors import StoreError
 from harness.frame import Frame
 from harness.store.codec import decode, encode
 
-FORMAT = 1
+FORMAT = 2
+"""Of records. In format 1 a case's time was called its median."""
 
 RANKING_SUITE = "default"
 """The suite that boards rank; others are listed apart."""
@@ -91,16 +92,15 @@ class TimingRecord:
     """The measured time of one benchmark case on one GPU.
 
     Attributes:
-        median_us: the time: the mean of the medians of the slots in which calls were made (`replay.timing`).
+        time_us: the time that the samples stand for (`replay.timing`).
         low_us, high_us: its interval, the spread between processes included.
-        floor_us: the speed of light for the case; percent_of_floor is 100 floor / median.
+        floor_us: the speed of light for the case; percent_of_floor is 100 floor / time.
         speedups: how many times faster than each baseline ("starter", "eager", "compile").
         clocks: clock rates and throttle reasons as the GPU reported them.
         spans_us: the samples themselves, in the order of the calls, so that runs of one program can be pooled.
-        slots: where each call was made; none in records of evaluators 1 and 2, which had one time for all.
     """
 
-    median_us: float
+    time_us: float
     mean_us: float
     low_us: float
     high_us: float
@@ -112,12 +112,6 @@ class TimingRecord:
     speedups: dict[str, float] = field(default_factory=dict)
     clocks: dict[str, Any] = field(default_factory=dict)
     spans_us: tuple[float, ...] = ()
-    slots: tuple[int, ...] = ()
-
-    @property
-    def slot_of_each(self) -> tuple[int, ...]:
-        """Where each sample was taken; one slot for all where the record does not say."""
-        return self.slots if len(self.slots) == len(self.spans_us) else (0,) * len(self.spans_us)
 
 
 @dataclass(frozen=True)
@@ -297,4 +291,18 @@ def decode_record(document: Any) -> Record:
         raise StoreError("a stored record is damaged: it is not a document of a known format")
     if document["format"] > FORMAT:
         raise StoreError(f"a stored record has format {document['format']}, this version reads up to {FORMAT}: update")
-    return decode(Record, document)
+    return decode(Record, document if document["format"] == FORMAT else _with_times(document))
+
+
+def _with_times(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of format 1 in today's names. What is not of the form stays as it is, for `decode` to blame."""
+    cases = document.get("cases")
+    return {**document, "cases": [_with_time(case) for case in cases]} if isinstance(cases, list) else document
+
+
+def _with_time(case: Any) -> Any:
+    timing = case.get("timing") if isinstance(case, dict) else None
+    if not isinstance(timing, dict) or "median_us" not in timing:
+        return case
+    renamed = {"time_us" if name == "median_us" else name: value for name, value in timing.items()}
+    return {**case, "timing": renamed}

@@ -90,8 +90,8 @@ def near_limit(record: Record, floor_us: float = 15.0) -> Record:
     cases = []
     for case in record.cases:
         if case.timing:
-            limit_us = floor_us * case.timing.median_us / record.score_us
-            share = 100 * limit_us / case.timing.median_us
+            limit_us = floor_us * case.timing.time_us / record.score_us
+            share = 100 * limit_us / case.timing.time_us
             case = dataclasses.replace(
                 case, timing=dataclasses.replace(case.timing, floor_us=limit_us, percent_of_floor=share)
             )

@@ -30,7 +30,7 @@ def test_json_has_ranked_unranked_and_other_settings():
     assert document["ranked"][0] == {
         "place": 1, "tied": False, "team": "acme", "verdict": "PASSED", "score_us": 10, "record": leader.id,
         "finished": leader.finished, "gap_to_leader": None, "gap_to_above": None, "percent_of_floor": pytest.approx(50),
-        "same_program_as": None, "runs": 1, "medians_us": {c.case_id: c.timing.median_us for c in leader.cases[3:]},
+        "same_program_as": None, "runs": 1, "times_us": {c.case_id: c.timing.time_us for c in leader.cases[3:]},
     }  # fmt: skip
     assert document["ranked"][1]["gap_to_leader"] == pytest.approx(0.1)
     assert (document["problem"], document["target"], document["division"], document["noise"]) == (*BOARD, 0.005)

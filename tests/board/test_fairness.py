@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from harness.board.pooling import pool_runs
 from harness.board.ranking import rank, tie_groups
-from harness.replay.timing import TICK_US, geometric_mean, median_us
+from harness.replay.timing import geometric_mean, trimmed_mean
 from harness.target import load_target
 from tests.store.samples import passed
 
@@ -27,10 +27,10 @@ SPANS = st.lists(st.floats(5.0, 15.0), min_size=3, max_size=20)
 
 def run(team, spans_us, minute, program=None):
     """A ranked record with these samples in every benchmark."""
-    record = passed(team, median_us(spans_us), minute)
+    record = passed(team, trimmed_mean(spans_us), minute)
     cases = [
         dataclasses.replace(
-            case, timing=dataclasses.replace(case.timing, median_us=median_us(spans_us), spans_us=tuple(spans_us))
+            case, timing=dataclasses.replace(case.timing, time_us=trimmed_mean(spans_us), spans_us=tuple(spans_us))
         )
         if case.timing
         else case
@@ -90,12 +90,10 @@ def test_scatter_of_its_own_samples_moves_nobody(scores_us, noise, factor):
 @settings(max_examples=50, deadline=None)
 @given(SPANS, st.floats(1.02, 3.0), st.randoms(use_true_random=False))
 def test_a_kernel_that_is_noisy_on_purpose_ties_with_nobody_above_it(spans_us, slower, chance):
-    """Its median is beyond the target's noise; that some of its calls are faster than the leader's is no help."""
-    noise, leader_us = 0.01, median(spans_us)
-    middle = leader_us * slower
-    scattered = [middle * (0.3 + 0.7 * chance.random()) for _ in range(20)] + [middle] + [
-        middle * (1 + chance.random()) for _ in range(20)
-    ]  # fmt: skip
+    """Its time is beyond the target's noise; that some of its calls are faster than the leader's is no help."""
+    noise, middle = 0.01, trimmed_mean(spans_us) * slower
+    drawn = [0.3 + 1.7 * chance.random() for _ in range(40)]
+    scattered = [middle * factor / trimmed_mean(drawn) for factor in drawn]
     board = rank([run("calm", spans_us, 0), run("noisy", scattered, 1)], *BOARD, noise=noise)
     assert [(entry.record.team, entry.place, entry.tied) for entry in board.entries] == [
         ("calm", 1, False),
@@ -111,9 +109,7 @@ def test_runs_of_one_program_are_pooled_in_any_order(runs, chance):
     (pooled,) = pool_runs(shuffled)
     assert pool_runs(records) == [pooled]
     together = sorted(span for spans in runs for span in spans)
-    assert pooled.score_us == pytest.approx(median_us(together)), "they do not say in which slots they were"
-    medians = [median(spans) for spans in runs]
-    assert min(medians) - TICK_US / 2 <= pooled.score_us <= max(medians) + TICK_US / 2
+    assert pooled.score_us == pytest.approx(trimmed_mean(together))
     assert (pooled.runs, pooled.first, pooled.record.id) == (len(runs), records[0].id, records[-1].id)
 
 
@@ -128,35 +124,7 @@ def test_the_luckiest_of_many_runs_is_worth_nothing():
     assert (entry.place, entry.runs) == (2, 40)
     case = next(case for case in entry.record.cases if case.timing)
     assert case.timing.samples == 2000
-    assert case.timing.percent_of_floor == pytest.approx(100 * case.timing.floor_us / case.timing.median_us)
-
-
-def test_a_slot_of_each_run_counts_as_much_as_any_other():
-    spans, slots = ((10.0, 12.0, 10.0, 12.0), (14.0, 14.0, 18.0)), ((0, 1, 0, 1), (1, 1, 0))
-    records = [run("acme", one, minute, "one") for minute, one in enumerate(spans)]
-    records = [
-        dataclasses.replace(record, cases=tuple(with_slots(case, of) for case in record.cases))
-        for record, of in zip(records, slots, strict=True)
-    ]
-    (pooled,) = pool_runs(records)
-    assert pooled.score_us == pytest.approx((10 + 12 + 14 + 18) / 4)
-    timing = next(case.timing for case in pooled.record.cases if case.timing)
-    assert len(set(timing.slots)) == 4
-    assert timing.spans_us == spans[0] + spans[1]
-
-
-@pytest.mark.parametrize("slots", [(), (0,), (0, 1, 2, 3, 4)])
-def test_a_record_that_does_not_say_where_its_samples_come_from_has_one_slot(slots):
-    record = run("acme", (10.0, 11.0, 14.0), 0, "one")
-    wrong = dataclasses.replace(record, cases=tuple(with_slots(case, slots) for case in record.cases))
-    other = run("acme", (20.0, 21.0, 24.0), 1, "one")
-    other = dataclasses.replace(other, cases=tuple(with_slots(case, (0, 0, 0)) for case in other.cases))
-    (pooled,) = pool_runs([wrong, other])
-    assert pooled.score_us == pytest.approx((11 + 21) / 2)
-
-
-def with_slots(case, slots):
-    return dataclasses.replace(case, timing=dataclasses.replace(case.timing, slots=slots)) if case.timing else case
+    assert case.timing.percent_of_floor == pytest.approx(100 * case.timing.floor_us / case.timing.time_us)
 
 
 def test_records_without_samples_are_pooled_by_their_medians():

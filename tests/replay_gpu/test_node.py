@@ -197,8 +197,6 @@ def spoil(change):
         (lambda d: d["cases"][0].update(seeds=["a"]), "out of range"),
         (lambda d: d["cases"][0].update(judgement=[]), "not of its form"),
         (lambda d: d["cases"][2]["samples"].update(spans_us=[1.0]), "different numbers of samples"),
-        (lambda d: d["cases"][2]["samples"].update(slots=[0, 1]), "calls and slots differ in number"),
-        (lambda d: d["cases"][2]["samples"].update(slots=[4] * 100), "out of range"),
         (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, "fast"), "out of range"),
         (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, -1.0), "out of range"),
         (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, 0.0), "not a positive number"),

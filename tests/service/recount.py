@@ -9,12 +9,10 @@ import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 from sqlalchemy import Engine, text
 
-TICK_US = 0.032
 ACCEPTED = ("PASSED", "CHECKED", "BUILT")
 
 
@@ -117,18 +115,18 @@ def _source(record: dict[str, Any]) -> str:
 
 
 def _pooled_us(runs: list[dict[str, Any]]) -> float:
-    """Return the geometric mean of the benchmarks' times: each the mean of the medians of all slots of all runs."""
-    medians = defaultdict(list)
+    """Return the geometric mean of the benchmarks' times: each the mean of all runs' samples but the outer fifths."""
+    spans = defaultdict(list)
     for run in runs:
         for timing, case_id in ((case["timing"], case["case_id"]) for case in run["cases"] if case["timing"]):
-            pairs = list(zip(timing["slots"], timing["spans_us"], strict=True))  # every record of the event has slots
-            for slot in set(timing["slots"]):
-                medians[case_id].append(_median_us([span for where, span in pairs if where == slot]))
-    return math.exp(sum(math.log(sum(found) / len(found)) for found in medians.values()) / len(medians))
+            spans[case_id] += timing["spans_us"]
+    return math.exp(sum(math.log(_without_outer_fifths(found)) for found in spans.values()) / len(spans))
 
 
-def _median_us(spans: list[float]) -> float:
-    """Return the median of what a ticking clock measured: those within half a tick of it are spread over that tick."""
-    middle, half = median(spans), TICK_US / 2 + 1e-6
-    low, same = sum(span < middle - half for span in spans), sum(abs(span - middle) <= half for span in spans)
-    return middle + TICK_US * ((len(spans) / 2 - low) / same - 0.5) if same else middle
+def _without_outer_fifths(spans: list[float]) -> float:
+    """Take them away one by one, the largest and the smallest that is left."""
+    left = list(spans)
+    for _ in range(len(spans) // 5):
+        left.remove(max(left))
+        left.remove(min(left))
+    return sum(left) / len(left)

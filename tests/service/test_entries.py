@@ -35,9 +35,8 @@ def with_samples(record, chance):
     cases = []
     for case in record.cases:
         if case.timing is not None:
-            spans = tuple(case.timing.median_us * chance.uniform(0.97, 1.03) for _ in range(5))
-            slots = chance.choice([(), (0, 0, 1, 1, 1)])  # older records have none
-            case = dataclasses.replace(case, timing=dataclasses.replace(case.timing, spans_us=spans, slots=slots))
+            spans = tuple(case.timing.time_us * chance.uniform(0.97, 1.03) for _ in range(5))
+            case = dataclasses.replace(case, timing=dataclasses.replace(case.timing, spans_us=spans))
         cases.append(case)
     return dataclasses.replace(record, cases=tuple(cases))
 

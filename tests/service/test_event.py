@@ -36,8 +36,7 @@ TARGETS = ("b200", "h200")
 CHECKED = VerdictRecord("CHECKED", "judge", message="all test cases pass")
 INCORRECT = VerdictRecord("INCORRECT", "judge", reason="wrong_values", message="wrong")
 SPREAD = (-0.4, -0.2, -0.1, 0.0, 0.1, 0.2, 0.4)
-"""Of a case's samples round its median, in microseconds: no two within a tick of the clock."""
-SLOTS = (0, 1, 2, 0, 1, 2, 0)
+"""Of a case's samples round its time, in microseconds."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +102,8 @@ def record_of(entry, version):
 def _with_samples(case):
     if case.timing is None:
         return case
-    spans = tuple(case.timing.median_us + away for away in SPREAD)
-    timing = dataclasses.replace(case.timing, samples=len(spans), spans_us=spans, slots=SLOTS)
+    spans = tuple(case.timing.time_us + away for away in SPREAD)
+    timing = dataclasses.replace(case.timing, samples=len(spans), spans_us=spans)
     return dataclasses.replace(case, timing=timing)
 
 

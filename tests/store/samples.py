@@ -102,9 +102,9 @@ def incorrect(team: str = "acme", minute: float = 0, **changes: Any) -> Record:
     return checked(team, minute, **{"verdict": verdict, "cases": tuple(cases), **changes})
 
 
-def timing(median_us: float) -> TimingRecord:
+def timing(time_us: float) -> TimingRecord:
     """A timing with an interval of one per cent and a floor at half the median."""
     return TimingRecord(
-        median_us, median_us * 1.002, median_us * 0.995, median_us * 1.005, median_us * 0.98, median_us * 1.03, 200,
-        floor_us=median_us / 2, percent_of_floor=50.0, speedups={"starter": 2.5},
+        time_us, time_us * 1.002, time_us * 0.995, time_us * 1.005, time_us * 0.98, time_us * 1.03, 200,
+        floor_us=time_us / 2, percent_of_floor=50.0, speedups={"starter": 2.5},
     )  # fmt: skip

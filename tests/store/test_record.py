@@ -40,10 +40,26 @@ def test_an_old_document_takes_defaults_and_an_unknown_field_is_left_out():
     assert decode_record(document) == checked(id=document["id"])
 
 
+def test_a_record_of_format_1_is_read_and_one_that_is_damaged_is_blamed_for_what_it_has():
+    """There a time was called a median, and evaluator 3 said in which slot each sample was taken."""
+    record = passed("acme", 12.5)
+    document = json.loads(json.dumps(encode_record(record))) | {"format": 1}
+    timings = [case["timing"] for case in document["cases"] if case["timing"]]
+    for timing in timings:
+        timing.update(median_us=timing.pop("time_us"), slots=[0, 1])
+    assert decode_record(document) == record
+    timings[0]["median_us"] = "fast"
+    with pytest.raises(StoreError, match="time_us should hold float, not str"):
+        decode_record(document)
+    for cases in (None, 5, [5], [{"timing": 5}]):
+        with pytest.raises(StoreError, match="the stored document at Record.cases"):
+            decode_record(document | {"cases": cases})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda d: d.update(format=2), "format 2, this version reads up to 1: update"),
+        (lambda d: d.update(format=3), "format 3, this version reads up to 2: update"),
         (lambda d: d.pop("team"), "at Record is not complete"),
         (lambda d: d["cases"][2].update(shape=3), r"Record.cases\[2\].shape should hold dict, not int"),
         (lambda d: d["cases"][0].update(role=True), r"Record.cases\[0\].role should hold str, not bool"),

@@ -44,6 +44,8 @@ class Arena:
         self._tile = new_tile()
         self._cold = ColdCache(self._tile, l2_bytes)
         self._segments = (-1, -1)
+        self._counted: tuple[int, int] | None = None  # segments, if they were counted since the last call
+        self._searched: tuple[list[_Watched], torch.Tensor] | None = None
         self._rewritten: list[torch.Tensor] = []
         self._pools: list[Region] = []
         self._watched: dict[int, list[_Watched]] = {}
@@ -59,22 +61,30 @@ class Arena:
         halves = rows[0].view(torch.int16)
         torch.randint(_LOW, _HIGH, halves.shape, dtype=torch.int16, generator=self._generator, out=halves)
         rows[1:].copy_(rows[0])
-        self._survey()
+        segments, self._counted = self._counted or _count_segments(), None
+        self._survey(segments)
         for memory in self._rewritten:
             memory.copy_(self._tile[: memory.shape[-1]])
 
     def flush(self) -> None:
-        """Write the spare, which leaves nothing in L2 but parts of it and of the tile."""
+        """Write the spare, and leave nothing in L2 but parts of it."""
         self._cold.flush()
 
-    def find_stray_store(self, slot: Slot) -> int | None:
-        """Return an address outside of a slot's tensors that no longer holds poison, or None.
+    def begin_search(self, slot: Slot) -> None:
+        """Have the GPU look for what no longer holds poison outside of a slot's tensors.
 
         `rewrite` and `flush` must have gone before the call.
         """
         watched = self._watch(slot)
-        found = torch.stack([torch.ne(one.memory, one.poison).any() for one in watched])
-        return watched[int(found.to(torch.int8).argmax())].start if bool(found.any()) else None
+        changed = torch.stack([torch.ne(one.memory, one.poison).any() for one in watched])
+        self._searched = watched, changed
+        self._counted = _count_segments()  # which takes as long as the GPU's part
+
+    def end_search(self) -> int | None:
+        """Return the address of a store that was found, or None. Nothing of the search is left in memory then."""
+        assert self._searched is not None
+        (watched, changed), self._searched = self._searched, None
+        return watched[int(changed.to(torch.int8).argmax())].start if bool(changed.any()) else None
 
     def _watch(self, slot: Slot) -> list[_Watched]:
         """Return what a call in a slot must not touch: other slots, the spare, the gaps between its own tensors."""
@@ -99,10 +109,8 @@ class Arena:
         for gap in find_gaps(pool, own):
             yield from cut_into_tiles(gap, pool.start)
 
-    def _survey(self) -> None:
+    def _survey(self, segments: tuple[int, int]) -> None:
         """List torch's memory again if any segment came or went since the last time."""
-        statistics = torch.cuda.memory_stats_as_nested_dict()["segment"]["all"]
-        segments = (int(statistics["allocated"]), int(statistics["freed"]))
         if segments == self._segments:
             return
         self._segments = segments
@@ -119,6 +127,12 @@ class Arena:
 
     def _rewrite_from_now_on(self, region: Region) -> None:
         self._rewritten += [_view(part) for part in cut_into_tiles(region, region.start)]
+
+
+def _count_segments() -> tuple[int, int]:
+    """Return how many segments of memory torch has asked for so far, and how many it gave back."""
+    statistics = torch.cuda.memory_stats_as_nested_dict()["segment"]["all"]
+    return int(statistics["allocated"]), int(statistics["freed"])
 
 
 def _view(region: Region, words: torch.dtype = torch.int32) -> torch.Tensor:

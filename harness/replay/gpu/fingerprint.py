@@ -17,7 +17,12 @@ _ROWS_AT_ONCE = 1 << 10  # 32 MB of products: what this leaves in torch's memory
 
 def fingerprint(tensor: torch.Tensor, key: int) -> int:
     """Return the weighted sum of a tensor's bits, modulo 2**64."""
-    return int(weighted_sum(tensor, torch.Generator(tensor.device).manual_seed(key)))
+    return int(begin_fingerprint(tensor, key))
+
+
+def begin_fingerprint(tensor: torch.Tensor, key: int) -> torch.Tensor:
+    """Return the same as a tensor, which the GPU may still be at work on."""
+    return weighted_sum(tensor, torch.Generator(tensor.device).manual_seed(key))
 
 
 def weighted_sum(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

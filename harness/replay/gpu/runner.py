@@ -36,7 +36,7 @@ from harness.replay.gpu.device_memory import open_device_memory
 from harness.replay.gpu.driver import describe_device, sticky_error
 from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.faults import DriverError, GpuError, blame
-from harness.replay.gpu.fingerprint import fingerprint
+from harness.replay.gpu.fingerprint import begin_fingerprint
 from harness.replay.gpu.kernels import LoadedKernel, load_kernel
 from harness.replay.gpu.layout import Part
 from harness.replay.gpu.program import Memory, Program, Slot
@@ -133,20 +133,32 @@ class Runner:
         Raises:
             GpuError: there was one.
         """
-        if self._last is None:
-            return
-        if self._arena.find_stray_store(self._last) is not None:
-            raise self._blame_stray(self._last)
+        if self._last is not None:
+            self._arena.begin_search(self._last)
+            self._end_tidying(self._last)
+
+    def _end_tidying(self, slot: Slot) -> None:
+        if self._arena.end_search() is not None:
+            raise self._blame_stray(slot)
         self._arena.rewrite()
         self._last = None
 
     def fingerprint_inputs(self, key: int) -> dict[str, Any]:
-        """Return the fingerprints of the last call's inputs, as they are after it; 0 for a buffer."""
+        """Return the fingerprints of the last call's inputs, as they are after it; 0 for a buffer. Tidies up, too.
+
+        Raises:
+            GpuError: there was a stray store.
+        """
         assert self._program is not None
         assert self._last is not None
         tensors = [self._last.memory.tensors[number] for number in self._program.plan.inputs]
         pairs = zip(tensors, self._given, strict=True)
-        return {"status": "done", "inputs": [fingerprint(tensor, key) if given else 0 for tensor, given in pairs]}
+        sums = [begin_fingerprint(tensor, key) if given else None for tensor, given in pairs]
+        self._arena.begin_search(self._last)
+        found = [0 if total is None else int(total) for total in sums]
+        sums.clear()  # the arena is rewritten next, and must not miss where they lay
+        self._end_tidying(self._last)
+        return {"status": "done", "inputs": found}
 
     def take_spans(self) -> dict[str, Any]:
         """Return the span of each call since the last time."""
@@ -168,8 +180,8 @@ class Runner:
             self._arena.rewrite()
             self._arena.flush()
             launched = self._program.launch_again(index, slot.memory)
-            torch.cuda.synchronize()
-            if launched and self._arena.find_stray_store(slot) is not None:
+            self._arena.begin_search(slot)
+            if self._arena.end_search() is not None and launched:
                 name = launched
                 break
         told = name or f"one of {', '.join(self._program.kernel_names)}"

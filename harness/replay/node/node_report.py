@@ -13,7 +13,6 @@ from typing import Any
 
 from harness.errors import WorkerError
 from harness.replay.judgement import Judgement, encode_judgement, parse_judgement
-from harness.replay.timing import SLOTS
 
 FORMAT = 1
 MAX_SAMPLES = 100_000
@@ -49,16 +48,11 @@ class NodeRequest:
 
 @dataclass(frozen=True)
 class Samples:
-    """The readings of both clocks, in microseconds, call by call; no spans where there is no score clock.
-
-    Attributes:
-        slots: where each call was made; none where that was one slot for all.
-    """
+    """The readings of both clocks, in microseconds, call by call; no spans where there is no score clock."""
 
     spans_us: tuple[float, ...]
     witness_us: tuple[float, ...]
     nodes: int
-    slots: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -172,10 +166,7 @@ def _parse_samples(fields: dict[str, Any]) -> Samples:
         raise ValueError("a sample is not a positive number")
     if spans and len(spans) != len(witness):
         raise ValueError("the two clocks have different numbers of samples")
-    slots = tuple(_count(slot, SLOTS - 1) for slot in fields.get("slots", ())[:MAX_SAMPLES])
-    if slots and len(slots) != len(witness):
-        raise ValueError("calls and slots differ in number")
-    return Samples(tuple(spans), tuple(witness), _count(fields["nodes"], 1 << 20), slots)
+    return Samples(tuple(spans), tuple(witness), _count(fields["nodes"], 1 << 20))
 
 
 def _parse_facts(fields: dict[str, Any]) -> dict[str, str | int | float]:

@@ -171,7 +171,6 @@ class _Calls:
         self._session, self._case, self._layout = session, case, layout
         self._seeds: list[int] = []
         self._witness: list[float] = []
-        self._slots: list[int] = []  # of the timed calls
         self._left_s = CASE_CALLS * case.timeout_s  # what the machine and the judge take is not the submission's
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only orders slots
         self._order = slot_order(self._random)
@@ -218,7 +217,7 @@ class _Calls:
         """
         runner, nodes = self._session.runner, report.nodes
         runner.take_spans(self._case.timeout_s)
-        self._witness, self._slots, wanted = [], [], self._case.samples or FIRST_SAMPLES
+        self._witness, wanted = [], self._case.samples or FIRST_SAMPLES
         sampler = self._session.judge.start_sampling(self._request(), self._layout)
         self._session.captured.append(sampler.captured)
         spans: list[float] = []
@@ -230,10 +229,10 @@ class _Calls:
             if len(self._witness) == wanted:
                 spans += self._take_spans(wanted - len(spans), nodes) if clocked else []
                 if not self._case.samples and wanted == FIRST_SAMPLES:
-                    wanted = samples_needed(spans or self._witness, self._slots)
-        samples = Samples(tuple(spans), tuple(self._witness), nodes, tuple(self._slots))
+                    wanted = samples_needed(spans or self._witness)
+        samples = Samples(tuple(spans), tuple(self._witness), nodes)
         report = replace(report, samples=samples, seeds=tuple(self._seeds), calls=report.calls + len(self._witness))
-        if spans and summarise(spans, self._witness, nodes, self._slots).fault:
+        if spans and summarise(spans, self._witness, nodes).fault:
             raise _UnstableClocksError(report)
         return report
 
@@ -242,8 +241,7 @@ class _Calls:
         judge, exchange, layout, request = self._session.judge, self._session.exchange, self._layout, self._request()
         inputs = sampler.draw(request)
         judge.send(inputs, layout, exchange)
-        self._slots.append(next(self._order))
-        self._witness.append(self._call(self._slots[-1], hand_back=False))
+        self._witness.append(self._call(next(self._order), hand_back=False))
         key = secrets.randbits(63)
         after = self._session.runner.fingerprint_inputs(key, len(layout.inputs), self._case.timeout_s)
         if sampler.accepts(request, inputs, exchange, after, key):
