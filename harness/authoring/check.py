@@ -6,7 +6,7 @@ own. Whether the problem can tell right from wrong is for qualification.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from harness.errors import SpecError, WorkerError
 from harness.qualify.kernels import FILE as KERNELS
 from harness.qualify.kernels import load_kernels
 from harness.qualify.measurements import REFUSE, Candidate
-from harness.qualify.process import run_child
+from harness.qualify.process import ChildEndedError, Progress, run_child
+from harness.qualify.steps import ADVICE, STEP_LIMIT_S
 from harness.spec import Problem, load_problem
 from harness.spec.consistency import find_inconsistencies
 from harness.spec.salvage import Salvage, salvage_problem
@@ -31,6 +32,7 @@ Examine = Callable[[Problem, Sequence[str]], dict[str, Any]]
 # What must be sound in task.yml for its Python to be run.
 RUNNABLE = frozenset({"axes", "constants", "inputs", "outputs", "distributions", "tests"})
 ENOUGH_KERNELS = 3  # wrong ones
+GRACE_S = 15  # after which a step that does not let itself be stopped is killed
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,29 @@ class _Findings:
     warnings: list[Fault | str] = field(default_factory=list)
 
 
-def examine_in_child(problem: Problem, files: Sequence[str]) -> dict[str, Any]:
+def examine_in_child(
+    problem: Problem,
+    files: Sequence[str],
+    progress: Progress = lambda step, done, total: None,
+    limit_s: int = STEP_LIMIT_S,
+    grace_s: int = GRACE_S,
+) -> dict[str, Any]:
     """Run a problem's Python in a process of its own, as `qualify.examine` does.
+
+    Args:
+        problem: the problem.
+        files: what to run of it.
+        progress: is told of each step before it runs: what it is, how many were before, of how many.
+        limit_s: what a step may take.
+        grace_s: how much later a step that does not let itself be stopped is killed.
 
     Raises:
         SpecError: the problem's Python is at fault.
-        WorkerError: it ended that process.
+        ChildEndedError: it ended that process, or had to be killed.
+        WorkerError: the process failed.
     """
-    return run_child("harness.qualify.examine", problem, files, lambda step, done, total: None)
+    arguments = [str(limit_s), *files]
+    return run_child("harness.qualify.examine", problem, arguments, progress, silence_s=limit_s + grace_s)
 
 
 def check_folder(root: Path, folder: Path, examine: Examine = examine_in_child) -> tuple[Finding, ...]:
@@ -137,13 +154,34 @@ def _run(problem: Problem, files: Sequence[str], examine: Examine, found: _Findi
         return ()
     try:
         told = examine(problem, files)
+    except ChildEndedError as error:
+        return _run_rest(problem, files, examine, found, error)
     except (SpecError, WorkerError) as error:
         found.errors.append(f"{problem.folder / 'reference.py'}: running the folder's Python failed: {error}")
         return ()
-    found.errors += told["faults"]
+    return _take(told, problem, found)
+
+
+def _run_rest(
+    problem: Problem, files: Sequence[str], examine: Examine, found: _Findings, ended: ChildEndedError
+) -> Sequence[Candidate]:
+    """Say which step ended the process, keep what was found before, and run the files after that one."""
+    file, _, step = str(ended.message.get("step", "reference.py: starting")).partition(": ")
+    how = f"did not end in time and could not be stopped: {ADVICE}"
+    if ended.code is not None:
+        how = f"ended the process with code {ended.code}; it printed: {ended.printed or 'nothing'}"
+    tried = _take(ended.message.get("found", {}), problem, found)
+    found.errors.append(f"{problem.folder / file}: {step} {how}")
+    found.warnings.append(f"{problem.folder / file}: what comes after that was not run: mend this first")
+    return [*tried, *_run(problem, files[files.index(file) + 1 :], examine, found)]
+
+
+def _take(told: Mapping[str, Any], problem: Problem, found: _Findings) -> Sequence[Candidate]:
+    """Take what an examination found; return its candidates."""
+    found.errors += told.get("faults", ())
     lines = mutant_lines(problem.folder)
-    found.warnings += [Fault(text, _mutant_line(text, lines)) for text in told["warnings"]]
-    return [decode(Candidate, candidate) for candidate in told["candidates"]]
+    found.warnings += [Fault(text, _mutant_line(text, lines)) for text in told.get("warnings", ())]
+    return [decode(Candidate, candidate) for candidate in told.get("candidates", ())]
 
 
 def _mutant_line(text: str, lines: dict[str, int]) -> int | None:

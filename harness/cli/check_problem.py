@@ -36,14 +36,13 @@ def command(problem: str, target: str | None, submissions: int, as_json: bool) -
 
     Whether the problem can tell right from wrong is for `harness qualify`. Exits with 1 if there is an error.
     """
-    from harness.authoring.check import check_folder
     from harness.store.codec import encode
 
     workspace = find_workspace(Path.cwd())
     folder = workspace.root / "problems" / problem
     if not folder.is_dir():
         raise UsageError(f"problems/{problem}: no such folder; it is named as the problem is, not by an alias")
-    findings = check_folder(workspace.root, folder)
+    findings = _check(workspace.root, folder, quiet=as_json)
     errors = sum(finding.level == "error" for finding in findings)
     estimate = _estimate(workspace, problem, target) if not _task_is_faulty(findings) else None
     if as_json:
@@ -53,6 +52,21 @@ def command(problem: str, target: str | None, submissions: int, as_json: bool) -
         click.echo("\n".join((*map(_line, findings), _summary(problem, errors, len(findings) - errors))))
         print_renderable(*(_render_estimate(estimate, submissions) if estimate else ()))
     return 1 if errors else 0
+
+
+def _check(root: Path, folder: Path, *, quiet: bool) -> tuple[Finding, ...]:
+    from harness.authoring.check import check_folder, examine_in_child
+    from harness.cli.progress import show_progress
+    from harness.engine.progress import Event
+
+    with show_progress(quiet=quiet) as listener:
+        return check_folder(
+            root,
+            folder,
+            lambda problem, files: examine_in_child(
+                problem, files, lambda step, done, total: listener(Event("examine", "start", step, done, total))
+            ),
+        )
 
 
 def _task_is_faulty(findings: Sequence[Finding]) -> bool:

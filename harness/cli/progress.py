@@ -20,6 +20,7 @@ TITLES = {
     "baseline": "baselines",
     "qualify": "qualify",
     "queue": "queue",
+    "examine": "run Python",
     "build": "build",
 }
 
@@ -91,4 +92,4 @@ class _Bars:
             whole = self._progress.tasks[task].total or 1
             self._progress.update(task, completed=whole, total=whole, note=event.text)
         else:
-            self._progress.update(task, completed=event.done, note=event.text)
+            self._progress.update(task, completed=event.done, total=event.total or None, note=event.text)

@@ -1,151 +1,102 @@
 """The examining process: every fault of a problem's Python at once, each distribution and each candidate tried once.
 
-usage: python -m harness.qualify.examine PROBLEM_DIR FILE...
+usage: python -m harness.qualify.examine PROBLEM_DIR LIMIT_S FILE...
 
 FILE is reference.py, mutants.py, or both: what is to be run. Unlike qualification it judges nothing: it asks whether
-the functions run and return what task.yml declares. A task.yml may be at fault where that is not concerned.
+the functions run and return what task.yml declares. A task.yml may be at fault where that is not concerned. Each step
+is told before it runs, with what was found so far: the parent has that even of a process that had to be killed.
 """
 
 from __future__ import annotations
 
-import math
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from harness.errors import SpecError
 from harness.qualify.candidates import Roster, load_roster
-from harness.qualify.reporting import report
-from harness.qualify.trials import LARGE_ELEMENTS
-from harness.replay.inputs import Request, Sample, make_sample
-from harness.replay.poison import same_bits
-from harness.replay.reference import Reference, load_reference
+from harness.qualify.complaints import Complaints
+from harness.qualify.examine_reference import IMPORT, ReferenceExaminer
+from harness.qualify.reporting import Send, report
+from harness.qualify.steps import ADVICE, LeftOutError, Steps, StoppedError
+from harness.replay.inputs import Sample
 from harness.spec import Problem
 from harness.spec.salvage import salvage_problem
 from harness.store.codec import encode
 
 ENOUGH_MUTANTS = 10
 FEWEST_MUTANTS = 5  # of an exercise
-
-Shape = tuple[tuple[str, int], ...]
+CANDIDATES = "what compute() and MUTANTS hold"
 
 
 def main(arguments: list[str]) -> int:
     """Examine the problem of a folder."""
-    folder, *files = arguments
-    return report(lambda send: examine(salvage_problem(Path(folder)).problem, files))
+    folder, limit_s, *files = arguments
+    return report(lambda send: examine(salvage_problem(Path(folder)).problem, files, send, int(limit_s)))
 
 
-def examine(problem: Problem, files: Sequence[str]) -> dict[str, Any]:
-    """Run a problem's Python, and return what is wrong: {"faults": [...], "warnings": [...], "candidates": [...]}."""
-    faults: list[str] = []
-    warnings: list[str] = []
-    sample = _try_reference(problem, faults, warnings) if "reference.py" in files else None
-    roster = _try_mutants(problem, sample, faults) if "mutants.py" in files else None
-    mutants = [candidate for candidate in roster.candidates if candidate.mutant] if roster else []
+def examine(
+    problem: Problem, files: Sequence[str], send: Send = lambda message: None, limit_s: int | None = None
+) -> dict[str, Any]:
+    """Run a problem's Python, and return what is wrong: {"faults": [...], "warnings": [...], "candidates": [...]}.
+
+    Args:
+        problem: the problem.
+        files: what to run of it.
+        send: is given {"step": ..., "total": n, "found": as returned, so far} before each step.
+        limit_s: what a step may take; for ever where None.
+    """
+    faults, warnings = Complaints(), list[str]()
+    roster: Roster | None = None
+
+    def found() -> dict[str, Any]:
+        candidates = [encode(candidate) for candidate in roster.candidates] if roster else []
+        return {"faults": faults.told(), "warnings": list(warnings), "candidates": candidates}
+
+    steps = Steps(lambda step, total: send({"step": step, "total": total, "found": found()}), limit_s)
+    sample = ReferenceExaminer(problem, steps, faults, warnings).run() if "reference.py" in files else None
+    if "mutants.py" in files:
+        roster = _load_mutants(problem, steps, faults)
     if roster is not None:
-        faults += _shortage(roster, len(mutants))
+        if sample is not None:
+            _try_candidates(roster, sample, steps, faults)
+        for fault in _shortage(roster):
+            faults.add(fault)
         warnings += _weaknesses(roster)
-    return {
-        "faults": list(dict.fromkeys(faults)),
-        "warnings": warnings,
-        "candidates": [encode(candidate) for candidate in roster.candidates] if roster else [],
-    }
+    return found()
 
 
-def _try_reference(problem: Problem, faults: list[str], warnings: list[str]) -> Sample | None:
-    """Draw every distribution at one shape and the default one at all tests'; return the smallest sample, if any."""
+def _load_mutants(problem: Problem, steps: Steps, faults: Complaints) -> Roster | None:
+    path = (problem.folder / "mutants.py").resolve()
+    steps.expect(1)
     try:
-        reference = load_reference(problem)
+        return steps.run(path, IMPORT, partial(load_roster, problem))
     except SpecError as error:
-        faults.append(str(error))
-        return None
-    shapes = sorted(_test_shapes(problem), key=lambda shape: _elements(problem, shape))
-    smallest, default = shapes[0], problem.default_distribution
-    found = {d: _try_sample(reference, Request(smallest, d, seed=0), faults) for d in problem.distribution_names}
-    for shape in shapes[1:]:
-        if found[default] is not None and _elements(problem, shape) <= LARGE_ELEMENTS:
-            _try_sample(reference, Request(shape, default, seed=0), faults)
-    if all(found.values()):
-        usual = _usual_shape(problem)
-        draws = {d: _draw(reference, usual, d) for d in problem.distribution_names}
-        faults += _unseeded(reference, usual, draws)
-        warnings += _alike(problem, reference, draws)
-    return found[default]
+        faults.add(str(error))
+    except StoppedError as error:
+        faults.add(f"{error}: mend a loop that does not end")
+    return None
 
 
-def _try_sample(reference: Reference, request: Request, faults: list[str]) -> Sample | None:
-    try:
-        return make_sample(reference, request)
-    except SpecError as error:
-        sizes = ", ".join(f"{axis}={size}" for axis, size in request.shape)
-        faults.append(f"{error} (distribution {request.distribution}, {sizes})")
-        return None
-
-
-def _test_shapes(problem: Problem) -> list[Shape]:
-    return list(dict.fromkeys(tuple((a, int(entry[a])) for a in problem.axes) for entry in problem.tests))
-
-
-def _elements(problem: Problem, shape: Shape) -> int:
-    sizes = dict(shape)
-    return sum(math.prod(size) for size in (*problem.input_sizes(sizes), *problem.output_sizes(sizes)))
-
-
-def _usual_shape(problem: Problem) -> Shape:
-    """The test shape that most distributions use: what sets them apart shows there."""
-    counts = Counter(tuple((a, int(entry[a])) for a in problem.axes) for entry in problem.tests)
-    return counts.most_common(1)[0][0]
-
-
-def _draw(reference: Reference, shape: Shape, distribution: str) -> tuple[torch.Tensor, ...]:
-    return reference.make_inputs(dict(shape), distribution, torch.Generator().manual_seed(0))
-
-
-def _unseeded(reference: Reference, shape: Shape, draws: Mapping[str, tuple[torch.Tensor, ...]]) -> Iterator[str]:
-    for distribution, first in draws.items():
-        if not _same(first, _draw(reference, shape, distribution)):
-            yield (
-                f"{reference.path}: generate() draws other inputs for {distribution} each time that it has the same "
-                "generator: take every random number from it, so that a seed makes a sample"
-            )
-
-
-def _alike(problem: Problem, reference: Reference, draws: Mapping[str, tuple[torch.Tensor, ...]]) -> Iterator[str]:
-    """Distributions of the tests that are the same one, as when a name is not asked for."""
-    tested = [str(entry.get("distribution", problem.default_distribution)) for entry in problem.tests]
-    names = list(dict.fromkeys(tested))
-    for number, name in enumerate(names):
-        same = next((other for other in names[:number] if _same(draws[name], draws[other])), None)
-        if same is not None:
-            yield f"{reference.path}: generate() draws the same inputs for {name} as for {same}"
-
-
-def _same(left: tuple[torch.Tensor, ...], right: tuple[torch.Tensor, ...]) -> bool:
-    return all(bool(same_bits(a, b).all()) for a, b in zip(left, right, strict=True))
-
-
-def _try_mutants(problem: Problem, sample: Sample | None, faults: list[str]) -> Roster | None:
-    """Return the problem's candidates, after calling each once; None where they cannot be loaded."""
-    try:
-        roster = load_roster(problem)
-    except SpecError as error:
-        faults.append(str(error))
-        return None
-    for candidate in roster.candidates if sample is not None else ():
+def _try_candidates(roster: Roster, sample: Sample, steps: Steps, faults: Complaints) -> None:
+    """Call each candidate once."""
+    path = (roster.problem.folder / "mutants.py").resolve()
+    steps.expect(len(roster.candidates))
+    for candidate in roster.candidates:
         try:
-            assert sample is not None
-            roster.call(candidate.name, sample)
+            steps.run(path, candidate.name, partial(roster.call, candidate.name, sample), group=CANDIDATES)
         except SpecError as error:
-            faults.append(str(error))
-    return roster
+            faults.add(str(error))
+        except StoppedError as error:
+            faults.add(f"{error}: {ADVICE}")
+        except LeftOutError:
+            faults.add(f"{path}: the candidates after those two were not run: mend these first")
 
 
-def _shortage(roster: Roster, mutants: int) -> Iterator[str]:
+def _shortage(roster: Roster) -> Iterator[str]:
+    mutants = sum(candidate.mutant for candidate in roster.candidates)
     if mutants < FEWEST_MUTANTS:
         plural = "" if mutants == 1 else "s"
         told = f"{mutants} mutant{plural}; {FEWEST_MUTANTS} is the least, even for an exercise"

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +25,23 @@ from harness.spec import Problem
 from harness.store.codec import decode
 
 Progress = Callable[[str, int, int], None]
+
+
+class ChildEndedError(WorkerError):
+    """A child ended, or had to be killed, before its last message.
+
+    Attributes:
+        code: what it ended with; None if it was silent for too long, and killed.
+        printed: what it wrote to stderr last.
+        message: what it said last; empty if it said nothing.
+    """
+
+    def __init__(self, problem: str, code: int | None, printed: str, message: dict[str, Any]) -> None:
+        """Say what happened, and keep what was said."""
+        how = "was silent for too long" if code is None else f"ended with code {code}"
+        super().__init__(f"the qualification of {problem} {how}:\n{printed}")
+        self.code, self.printed, self.message = code, printed, message
+
 
 _PACKAGE_ROOT = Path(harness.__file__).resolve().parent.parent
 _STDERR_BYTES = 4000
@@ -46,7 +64,9 @@ def qualify(problem: Problem, suites: Sequence[SuiteRequest], seeds: int, progre
     return judge_measurements(decode(Measurements, message["measurements"]))
 
 
-def run_child(module: str, problem: Problem, arguments: Sequence[str], progress: Progress) -> dict[str, Any]:
+def run_child(
+    module: str, problem: Problem, arguments: Sequence[str], progress: Progress, silence_s: float | None = None
+) -> dict[str, Any]:
     """Run one of our modules on a problem's Python, and return its last message.
 
     Args:
@@ -54,10 +74,12 @@ def run_child(module: str, problem: Problem, arguments: Sequence[str], progress:
         problem: the problem.
         arguments: as said.
         progress: as `qualify` has it.
+        silence_s: how long it may say nothing, once it has said something; for ever where None.
 
     Raises:
         SpecError: the problem's Python is at fault.
-        WorkerError: the child failed, or ended without a message.
+        WorkerError: the child failed.
+        ChildEndedError: it ended without a last message, or was silent for too long.
     """
     path = os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, "-m", module, str(problem.folder.resolve()), *arguments]
@@ -74,25 +96,59 @@ def run_child(module: str, problem: Problem, arguments: Sequence[str], progress:
         ) as process,
     ):
         assert process.stdout is not None
+        watch = _Watch(process, silence_s)
         try:
-            last = _follow(process.stdout, progress)
+            last = _follow(process.stdout, progress, watch)
         except BaseException:
             process.kill()
             raise
-        if last is None:
+        finally:
+            watch.end()
+        if "step" in last or not last:
             code = process.wait()
-            raise WorkerError(f"the qualification of {problem.name} ended with code {code}:\n{_tail(stderr)}")
+            raise ChildEndedError(problem.name, None if watch.killed else code, _tail(stderr), last)
     return _checked(last, problem)
 
 
-def _follow(lines: IO[str], progress: Progress) -> dict[str, Any] | None:
-    """Pass on progress until the last message, and return that; None if there is none."""
+class _Watch:
+    """Kills a process that says nothing for too long.
+
+    Attributes:
+        killed: whether it did.
+    """
+
+    def __init__(self, process: subprocess.Popen[str], silence_s: float | None) -> None:
+        self._process, self._silence_s = process, silence_s
+        self._timer: threading.Timer | None = None
+        self.killed = False
+
+    def hear(self) -> None:
+        """Begin to wait anew."""
+        self.end()
+        if self._silence_s is not None:
+            self._timer = threading.Timer(self._silence_s, self._kill)
+            self._timer.start()
+
+    def end(self) -> None:
+        """Wait no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _kill(self) -> None:
+        self.killed = True
+        self._process.kill()
+
+
+def _follow(lines: IO[str], progress: Progress, watch: _Watch) -> dict[str, Any]:
+    """Pass on progress until the last message, or the end; return what was said last, nothing if nothing was."""
+    message: dict[str, Any] = {}
     for done, line in enumerate(lines):
-        message: dict[str, Any] = json.loads(line)
+        message = json.loads(line)
         if "step" not in message:
-            return message
+            break
+        watch.hear()
         progress(message["step"], done, message["total"])
-    return None
+    return message
 
 
 def _checked(message: dict[str, Any], problem: Problem) -> dict[str, Any]:

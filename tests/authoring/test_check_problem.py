@@ -44,7 +44,7 @@ def stands_at(root, file, line):
 def test_no_bound_is_no_tolerance(root, number):
     edit(root, "task.yml", "atol: 1.0e-3", f"atol: {number}")
     (message,) = messages(root)
-    assert message.startswith("tolerance.y.atol: Input should be a finite number")
+    assert message.startswith("tolerance.y.atol: must be a finite number")
 
 
 def test_every_fault_of_the_task_is_told_with_its_line(root):
@@ -59,9 +59,9 @@ def test_every_fault_of_the_task_is_told_with_its_line(root):
     edit(root, "task.yml", "cost: {flops: 2*M*N", "cost: {flops: 2*K*N")
     found = {(stands_at(root, file, line) if line else "", message) for file, line, message in told(root)}
     assert {message for _, message in found} == {
-        "title: Field required",
-        "titel: Extra inputs are not permitted (found 'Scale and shift rows')",
-        "precision: Input should be 'float32', 'tf32', 'float16', 'bfloat16' or 'fp8' (found 'exact')",
+        "title: is missing; text is expected",
+        "titel: there is no such field (found 'Scale and shift rows'): did you mean title?",
+        "precision: one of float32, tf32, float16, bfloat16, fp8 is expected (found 'exact')",
         "tests.1.M: 0 must be at least 1 and a multiple of 1",
         "tests.1.N: an integer is missing",
         "tests.1.P: P is not an axis; axes are M, N",
@@ -113,9 +113,11 @@ def test_python_is_run_where_other_fields_are_at_fault(root):
     edit(root, "task.yml", "cost: {flops: 2*M*N", "cost: {flops: 2*M*Q")
     edit(root, "reference.py", "return (y,)", "return (y[:2],)")
     found = messages(root)
-    assert found[0].startswith("precision: Input should be")
+    assert found[0].startswith("precision: one of float32")
     assert found[1].startswith("cost.flops: ")
-    assert found[2] == ("reference() returned y with shape (2, 8); (4, 8) is expected (distribution normal, M=4, N=8)")
+    assert found[2] == (
+        "reference() returned y with shape (2, 8); (4, 8) is expected (distributions normal and wide, M=4, N=8)"
+    )
 
 
 def test_faults_of_reference_and_mutants_come_together(root):
@@ -144,10 +146,10 @@ def test_a_shape_that_only_some_tests_have_is_tried(root):
     ("old", "new", "message"),
     [
         ("return x, scale, offset", "return x.double(), scale, offset",
-         "generate() returned x as float64; float32 is expected (distribution normal, M=4, N=8)"),
+         "generate() returned x as float64; float32 is expected (distributions normal and wide, M=4, N=8)"),
         ("return x, scale, offset", "return x, torch.rand(4), offset",
-         "generate() draws other inputs for normal each time that it has the same generator: take every random number "
-         "from it, so that a seed makes a sample"),
+         "generate() draws other inputs each time that it has the same generator: take every random number from it, so "
+         "that a seed makes a sample (distributions normal and wide, M=4, N=8)"),
         ("return (y,)", "return y", "reference() returned"),
         ("import torch", "import torch.nothing",
          "importing it raised ModuleNotFoundError: No module named 'torch.nothing' at line 3: import torch.nothing"),
@@ -243,7 +245,7 @@ def test_a_yaml_that_cannot_be_read_has_a_line(root):
 
 def test_a_task_that_is_no_mapping_is_told(root):
     (root / "problems" / "affine" / "task.yml").write_text("- 1\n")
-    assert "Input should be a valid" in messages(root)[0]
+    assert messages(root)[0].startswith("a mapping with name, title, ")
 
 
 def test_what_an_organiser_would_rather_know(root):
@@ -390,14 +392,9 @@ def test_the_command(root, harness):
     edit(root, "task.yml", "precision: float32", "precision: exact")
     faulty = harness("check-problem", "affine")
     assert faulty.returncode == 1
-    assert faulty.stdout.startswith("problems/affine/task.yml:15: error: precision: Input should be 'float32', 'tf32'")
+    assert faulty.stdout.startswith("problems/affine/task.yml:15: error: precision: one of float32, tf32")
     assert "1 error" in faulty.stdout
     assert "A submission costs" not in faulty.stdout
-    edit(root, "task.yml", "precision: exact", "precision: float32")
-    edit(root, "mutants.py", "MUTANTS = Mutants()", "import os\nprint('so far')\nos._exit(7)\nMUTANTS = Mutants()")
-    crashed = harness("check-problem", "affine")
-    assert crashed.returncode == 1
-    assert "running the folder's Python failed: the qualification of affine ended with code 7: so far" in crashed.stdout
     unknown = harness("check-problem", "afine")
     assert unknown.returncode == 2
     assert "problems/afine: no such folder; it is named as the problem is, not by an alias" in unknown.stderr

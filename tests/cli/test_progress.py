@@ -8,7 +8,7 @@ from harness.cli.progress import TITLES, show_progress
 from harness.engine.progress import Event
 
 PACKAGE = Path(harness.__file__).parent
-OTHERS = ("cli/qualify.py", "client/narrating.py", "service/evaluating.py")
+OTHERS = ("cli/check_problem.py", "cli/qualify.py", "client/narrating.py", "service/evaluating.py")
 TELLING = [*PACKAGE.glob("engine/*.py"), *(PACKAGE / name for name in OTHERS)]
 STAGES = {stage for path in TELLING for stage in re.findall(r"Event\(\"(\w+)\"", path.read_text())}
 

@@ -23,6 +23,7 @@ from harness.text import clean
 REQUEST = "request.json"
 LIMITS = Limits(wall_s=300, cpu_s=240, memory_bytes=8 << 30, processes=256, file_bytes=1 << 20, scratch_bytes=8 << 20)
 MAX_TENSORS, MAX_AXES = 64, 16
+STEP_LIMIT_S = 60  # of what was written, when it is tried
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def run_sandboxed(module: str, argument: str, scratch: Path) -> str:
         raise UsageError("this machine has no sandbox, and somebody else's Python is run nowhere else: see make doctor")
     command = [sys.executable, "-I", "-m", module, f"{visible_scratch(level, scratch)}/{argument}"]
     if module.endswith(".examine"):
-        command.append("reference.py")
+        command += [str(STEP_LIMIT_S), "reference.py"]
     output, end = run(command, level=level, mounts=python_mounts(), scratch=scratch, limits=LIMITS)
     if end.code != 0:
         raise UsageError(f"running it in the sandbox ended {_how(end)}")
