@@ -1,17 +1,18 @@
-"""Runs of one program, taken together: a team that submits the same program again adds samples, and no second chance.
+"""Runs of one program, taken together: a team that submits the same program again adds a run, and no second chance.
 
 One program is what a GPU is made to do, in one setting: names, comments and unused code make no other
-(`artifact.program`). Its samples of all runs are pooled, case by case, and the score is made anew from them. So the
-luckiest of many runs is worth nothing. Pure.
+(`artifact.program`). Its time in each case is the mean of all its runs' times, and the score is made anew from them. So
+the luckiest of many runs is worth nothing. Pure.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median
+from statistics import fmean
 
-from harness.replay.timing import geometric_mean, quantile, time_interval, trimmed_mean
+from harness.replay.timing import geometric_mean, quantile
 from harness.store.record import CaseRecord, Record, TimingRecord
 
 
@@ -65,37 +66,21 @@ def _with_timing(case: CaseRecord, pooled: dict[str, TimingRecord]) -> CaseRecor
 
 
 def _pool_timings(timings: Sequence[TimingRecord]) -> TimingRecord:
-    newest = timings[-1]
-    if all(timing.spans_us for timing in timings):
-        pooled = _summarise(newest, timings)
-    else:  # records from before samples were kept
-        pooled = replace(
-            newest,
-            time_us=median(timing.time_us for timing in timings),
-            mean_us=fmean(timing.mean_us for timing in timings),
-            low_us=min(timing.low_us for timing in timings),
-            high_us=max(timing.high_us for timing in timings),
-            samples=sum(timing.samples for timing in timings),
-        )
-    faster = newest.time_us / pooled.time_us
-    share = 100 * pooled.floor_us / pooled.time_us if pooled.floor_us is not None else pooled.percent_of_floor
-    return replace(
-        pooled, percent_of_floor=share, speedups={name: value * faster for name, value in newest.speedups.items()}
-    )
-
-
-def _summarise(newest: TimingRecord, timings: Sequence[TimingRecord]) -> TimingRecord:
+    newest, time_us = timings[-1], fmean(timing.time_us for timing in timings)
+    half = math.hypot(*(timing.high_us - timing.low_us for timing in timings)) / (2 * len(timings))
     spans = [span for timing in timings for span in timing.spans_us]
-    low, high = time_interval(spans)
-    ordered = sorted(spans)
+    faster = newest.time_us / time_us
+    share = 100 * newest.floor_us / time_us if newest.floor_us is not None else newest.percent_of_floor
     return replace(
         newest,
-        time_us=trimmed_mean(spans),
-        mean_us=fmean(spans),
-        low_us=low,
-        high_us=high,
-        p10_us=quantile(ordered, 0.1),
-        p90_us=quantile(ordered, 0.9),
-        samples=len(spans),
+        time_us=time_us,
+        mean_us=fmean(timing.mean_us for timing in timings),
+        low_us=time_us - half,
+        high_us=time_us + half,
+        p10_us=quantile(sorted(spans), 0.1) if spans else newest.p10_us,
+        p90_us=quantile(sorted(spans), 0.9) if spans else newest.p90_us,
+        samples=sum(timing.samples for timing in timings),
         spans_us=tuple(spans),
+        percent_of_floor=share,
+        speedups={name: value * faster for name, value in newest.speedups.items()},
     )

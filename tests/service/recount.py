@@ -115,18 +115,9 @@ def _source(record: dict[str, Any]) -> str:
 
 
 def _pooled_us(runs: list[dict[str, Any]]) -> float:
-    """Return the geometric mean of the benchmarks' times: each the mean of all runs' samples but the outer fifths."""
-    spans = defaultdict(list)
+    """Return the geometric mean of the benchmarks' times, each the mean of its runs'."""
+    times = defaultdict(list)
     for run in runs:
         for timing, case_id in ((case["timing"], case["case_id"]) for case in run["cases"] if case["timing"]):
-            spans[case_id] += timing["spans_us"]
-    return math.exp(sum(math.log(_without_outer_fifths(found)) for found in spans.values()) / len(spans))
-
-
-def _without_outer_fifths(spans: list[float]) -> float:
-    """Take them away one by one, the largest and the smallest that is left."""
-    left = list(spans)
-    for _ in range(len(spans) // 5):
-        left.remove(max(left))
-        left.remove(min(left))
-    return sum(left) / len(left)
+            times[case_id].append(timing["time_us"])
+    return math.exp(sum(math.log(sum(found) / len(found)) for found in times.values()) / len(times))

@@ -53,7 +53,7 @@ class Arena:
     @property
     def size_bytes(self) -> int:
         """How much memory is rewritten before a call."""
-        return sum(int(view.numel()) for view in (self._cold.spare, *self._rewritten)) * WORD_BYTES
+        return sum(view.nbytes for view in (self._cold.spare, *self._rewritten))
 
     def rewrite(self) -> None:
         """Draw a new tile and write it over everything but the spare, which `flush` writes."""
@@ -64,7 +64,7 @@ class Arena:
         segments, self._counted = self._counted or _count_segments(), None
         self._survey(segments)
         for memory in self._rewritten:
-            memory.copy_(self._tile[: memory.shape[-1]])
+            memory.copy_(self._tile.view(torch.int64)[: memory.shape[-1]])
 
     def flush(self) -> None:
         """Write the spare, and leave nothing in L2 but parts of it."""
@@ -126,7 +126,7 @@ class Arena:
                     self._rewrite_from_now_on(region)
 
     def _rewrite_from_now_on(self, region: Region) -> None:
-        self._rewritten += [_view(part) for part in cut_into_tiles(region, region.start)]
+        self._rewritten += [_view(part, torch.int64) for part in cut_into_tiles(region, region.start)]
 
 
 def _count_segments() -> tuple[int, int]:
@@ -135,7 +135,7 @@ def _count_segments() -> tuple[int, int]:
     return int(statistics["allocated"]), int(statistics["freed"])
 
 
-def _view(region: Region, words: torch.dtype = torch.int32) -> torch.Tensor:
+def _view(region: Region, words: torch.dtype) -> torch.Tensor:
     """Return what lies there; whole tiles as the rows of a matrix."""
     memory = view_memory(region.start, region.end - region.start, words)
     return memory.view(-1, TILE_BYTES // words.itemsize) if memory.nbytes > TILE_BYTES else memory

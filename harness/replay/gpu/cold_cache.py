@@ -32,12 +32,13 @@ class ColdCache:
     """
 
     def __init__(self, tile: torch.Tensor, l2_bytes: int) -> None:
-        self._tile = tile
-        self._seen = torch.empty(1, dtype=torch.int32, device=tile.device)
+        self._tile = tile.view(torch.int64)  # wider elements are copied faster
+        self._seen = torch.empty(1, dtype=torch.int64, device=tile.device)
         rows = -(-max(_LEAST_BYTES, _L2_MULTIPLE * l2_bytes) // TILE_BYTES)
         self.spare = torch.empty((rows, tile.numel()), dtype=torch.int32, device=tile.device)
 
     def flush(self) -> None:
         """Write the spare and read it, which leaves nothing in L2 but parts of it, already written back."""
-        self.spare.copy_(self._tile.expand_as(self.spare))
-        torch.amax(self.spare.view(-1), 0, keepdim=True, out=self._seen)
+        spare = self.spare.view(torch.int64)
+        spare.copy_(self._tile.expand_as(spare))
+        torch.amax(spare.view(-1), 0, keepdim=True, out=self._seen)
