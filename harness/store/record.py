@@ -19,9 +19,7 @@ from typing import Any
 from harness.errors import StoreError
 from harness.frame import Frame
 from harness.store.codec import decode, encode
-
-FORMAT = 2
-"""Of records. In format 1 a case's time was called its median."""
+from harness.store.formats import FORMAT, update
 
 RANKING_SUITE = "default"
 """The suite that boards rank; others are listed apart."""
@@ -291,18 +289,4 @@ def decode_record(document: Any) -> Record:
         raise StoreError("a stored record is damaged: it is not a document of a known format")
     if document["format"] > FORMAT:
         raise StoreError(f"a stored record has format {document['format']}, this version reads up to {FORMAT}: update")
-    return decode(Record, document if document["format"] == FORMAT else _with_times(document))
-
-
-def _with_times(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of format 1 in today's names. What is not of the form stays as it is, for `decode` to blame."""
-    cases = document.get("cases")
-    return {**document, "cases": [_with_time(case) for case in cases]} if isinstance(cases, list) else document
-
-
-def _with_time(case: Any) -> Any:
-    timing = case.get("timing") if isinstance(case, dict) else None
-    if not isinstance(timing, dict) or "median_us" not in timing:
-        return case
-    renamed = {"time_us" if name == "median_us" else name: value for name, value in timing.items()}
-    return {**case, "timing": renamed}
+    return decode(Record, update(document))
