@@ -6,8 +6,8 @@ that it had then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from harness.errors import ArtifactError, HarnessError
 from harness.frame import Frame
 from harness.kernel import MAX_CUBIN_BYTES, KernelSource, parse_facts
 from harness.policy.options import CONTROLS
-from harness.sandbox import Level, Mount, read_result, visible
+from harness.sandbox import Exit, Level, Mount, read_result, visible
 from harness.spec import Season
 from harness.strict_json import number, parse_strict, text
 from harness.target import Target
@@ -38,6 +38,41 @@ class Assembled:
     cached: frozenset[str]
 
 
+KernelCheck = Callable[[Kernel], Verdict | None]
+
+
+@dataclass
+class _Progress:
+    """What is known so far of the kernels, by key; `order` has all of them, those of the first shape first.
+
+    A kernel's fault decides once all kernels before it are judged: the verdict must not hang on which was faster.
+    """
+
+    order: Sequence[str]
+    check: KernelCheck | None
+    kernels: dict[str, Kernel] = field(default_factory=dict)
+    costs: dict[str, BuildCost] = field(default_factory=dict)
+    running: list[str] = field(default_factory=list)
+    faults: dict[str, Verdict] = field(default_factory=dict)
+
+    def add(self, kernel: Kernel, cost: BuildCost) -> None:
+        """Take in a kernel that was assembled, now or before, and judge it."""
+        key = kernel.source.key
+        self.kernels[key], self.costs[key] = kernel, cost
+        fault = self.check(kernel) if self.check is not None else None
+        if fault is not None:
+            self.faults[key] = fault
+
+    def verdict(self, *, ended: bool = False) -> Verdict | None:
+        """Return that on the first kernel at fault; None while one before it may still turn out to be."""
+        for key in self.order:
+            if key in self.faults:
+                return self.faults[key]
+            if key not in self.kernels and not ended:
+                return None
+        return None
+
+
 def run_assembly(
     traced: Traced,
     target: Target,
@@ -46,26 +81,36 @@ def run_assembly(
     cache: KernelCache,
     budget: CompileBudget,
     listener: Listener,
+    check: KernelCheck | None = None,
 ) -> Assembled | Verdict:
-    """Assemble the kernels that the cache lacks, over all cores; stop at the first that fails."""
-    kernels = {key: kernel for key in traced.kernels if (kernel := cache.load(traced.kernels[key])) is not None}
-    costs = {key: BuildCost(kernel.facts.cpu_s, kernel.facts.cpu_s) for key, kernel in kernels.items()}
-    cached = frozenset(kernels)
-    budget.charge(sum(cost.cpu_s for cost in costs.values()))
-    missing = [source for key, source in traced.kernels.items() if key not in kernels]
+    """Assemble the kernels that the cache lacks, over all cores; stop at the first that fails, or fails a check."""
+    progress = _Progress(_in_order(traced), check)
+    for key in progress.order:
+        kernel = cache.load(traced.kernels[key])
+        if kernel is not None:
+            progress.add(kernel, BuildCost(kernel.facts.cpu_s, kernel.facts.cpu_s))
+    cached = frozenset(progress.kernels)
+    budget.charge(sum(cost.cpu_s for cost in progress.costs.values()))
+    missing = [traced.kernels[key] for key in progress.order if key not in cached]
     listener(Event("assemble", "start", done=len(cached), total=len(traced.kernels)))
-    if missing and not budget.spent:
+    verdict = progress.verdict()
+    if missing and verdict is None and not budget.spent:
         with scratch_folder() as scratch:
             worker = _start(missing, target, season, level, budget, scratch)
-            failure = _follow(worker, traced, kernels, costs, budget, listener)
-            if failure is not None:
-                return failure
-        for source in missing:
-            cache.save(kernels[source.key])
+            verdict = _follow(worker, traced, progress, budget, listener)
+    if verdict is not None:
+        return verdict
     if budget.spent:
-        return _judge_budget(traced, costs, [], budget)
+        return _judge_budget(traced, progress.costs, [], budget)
+    for source in missing:
+        cache.save(progress.kernels[source.key])
     listener(Event("assemble", "end", f"{len(missing)} assembled, {len(cached)} from the cache"))
-    return Assembled(kernels, costs, cached)
+    return Assembled(progress.kernels, progress.costs, cached)
+
+
+def _in_order(traced: Traced) -> list[str]:
+    """Return the kernels' keys, in the order in which the plans launch them."""
+    return list(dict.fromkeys((*launch_lines(traced.plans, list(traced.kernels)), *traced.kernels)))
 
 
 def _start(
@@ -91,40 +136,42 @@ def _describe(source: KernelSource, season: Season, level: Level) -> dict[str, A
 
 
 def _follow(
-    worker: WorkerJob,
-    traced: Traced,
-    kernels: dict[str, Kernel],
-    costs: dict[str, BuildCost],
-    budget: CompileBudget,
-    listener: Listener,
+    worker: WorkerJob, traced: Traced, progress: _Progress, budget: CompileBudget, listener: Listener
 ) -> Verdict | None:
-    """Read events until the worker ends, filling `kernels` and `costs`; return the verdict of a failure."""
-    running: list[str] = []
-    failure: Verdict | None = None
+    """Read events until the worker ends or nothing can change the verdict; return the verdict of a failure."""
     for event in worker.events():
         key = text(event, "kernel", 64)
         if key not in traced.kernels:
             continue
-        running = [k for k in running if k != key] + ([key] if event.get("event") == "start" else [])
+        progress.running = [k for k in progress.running if k != key] + ([key] if event.get("event") == "start" else [])
         if event.get("event") == "failed":
-            failure = failure or _judge_failure(event, key, traced)
-            worker.job.stop("failed")
+            progress.faults.setdefault(key, _judge_failure(event, key, traced))
         elif event.get("event") == "assembled":
             cost = BuildCost(number(event, "cpu_s"), number(event, "wall_s"))
-            kernels[key] = _read_kernel(worker.scratch, traced.kernels[key], cost)
-            costs[key] = cost
-            listener(Event("assemble", "advance", kernels[key].facts.name, len(kernels), len(traced.kernels)))
+            progress.add(_read_kernel(worker.scratch, traced.kernels[key], cost), cost)
+            name, done = progress.kernels[key].facts.name, len(progress.kernels)
+            listener(Event("assemble", "advance", name, done, len(progress.order)))
+        if progress.verdict() is not None:
+            worker.job.stop("judged")
     end = worker.wait()
     budget.charge(end.cpu_s)
-    if failure is not None:
-        return failure
+    return progress.verdict(ended=True) or _judge_end(end, traced, progress, budget)
+
+
+def _judge_end(end: Exit, traced: Traced, progress: _Progress, budget: CompileBudget) -> Verdict | None:
+    """Return the verdict on kernels that a limit ended, None if all are assembled.
+
+    Raises:
+        HarnessError: the assembler ended by itself.
+    """
     if end.limit in ("cpu", "wall") or budget.spent:
-        return _judge_budget(traced, costs, running, budget)
+        return _judge_budget(traced, progress.costs, progress.running, budget)
     if end.limit in _LIMITS:
-        shape, line = launch_lines(traced.plans, running).get(running[0], ("", 0)) if running else ("", 0)
+        lines = launch_lines(traced.plans, progress.running)
+        shape, line = lines.get(progress.running[0], ("", 0)) if progress.running else ("", 0)
         frames = (Frame(line, "", ""),) if line else ()
         return judge_assembly(f"{end.limit}_limit", _LIMITS[end.limit], shape, frames)
-    if set(kernels) != set(traced.kernels):
+    if set(progress.kernels) != set(progress.order):
         told = end.limit or (f"signal {end.signal}" if end.signal else f"exit code {end.code}")
         raise HarnessError(f"the assembler ended early ({told}): {end.stderr[-500:].strip() or 'no message'}")
     return None

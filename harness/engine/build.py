@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from harness.artifact import Artifact, Manifest, load_artifact, save_artifact
@@ -18,7 +19,7 @@ from harness.engine.budget import CompileBudget
 from harness.engine.kernel_cache import KernelCache
 from harness.engine.progress import Event, Listener
 from harness.engine.request import BuildRequest
-from harness.engine.rules import check_kernels, check_plans
+from harness.engine.rules import check_kernel, check_kernels, check_plans
 from harness.engine.tracing import Traced, TraceRequest, run_trace
 from harness.engine.workspace import Workspace, disk_error
 from harness.errors import ArtifactError
@@ -90,14 +91,15 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
     trace = TraceRequest(
         request.submission, request.problem, request.shapes, request.target, request.portable, controls, request.level
     )
-    traced = run_trace(trace, budget, listener)
+    traced = run_trace(trace, budget, listener, partial(check_plans, request))
     if isinstance(traced, Verdict):
         return traced
-    verdict = check_plans(request, traced.plans, traced.kernels)
+    verdict = check_plans(request, traced.plans, traced.kernels)  # what counts is what was there at the end
     if verdict is not None:
         return verdict
     cache = KernelCache(workspace.kernels / _cache_name(request))
-    assembled = run_assembly(traced, request.target, request.season, request.level, cache, budget, listener)
+    check = partial(check_kernel, request, traced.plans)
+    assembled = run_assembly(traced, request.target, request.season, request.level, cache, budget, listener, check)
     if isinstance(assembled, Verdict):
         return assembled
     verdict = check_kernels(request, traced.plans, assembled.kernels)

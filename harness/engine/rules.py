@@ -51,24 +51,31 @@ def _takes_inputs(plan: Plan, problem: Problem, case: Case) -> bool:
     return [plan.tensors[number] for number in plan.inputs] == wanted
 
 
+def check_kernel(request: BuildRequest, plans: Mapping[str, Plan], kernel: Kernel) -> Verdict | None:
+    """Hold what the compiler found in a kernel's IR against the division and the target."""
+    shape, line = launch_lines(plans, [kernel.source.key])[kernel.source.key]
+    if kernel.facts.assembly and request.division == "closed":
+        message = (
+            f"kernel {kernel.facts.name} holds inline assembly ({kernel.facts.assembly[0][:80]!r}): the closed "
+            "division takes Helion's own operations only"
+        )
+        return _judge_violation(Violation("inline_assembly", message, line), shape, request.submission)
+    if not kernel.facts.stores:
+        message = f"kernel {kernel.facts.name} stores nothing, so that its launch computes nothing: drop it"
+        return _judge_violation(Violation("stores_nothing", message, line), shape, request.submission)
+    fault = kernel.facts.find_excess(request.target)
+    if fault is not None:
+        message = f"kernel {kernel.facts.name} {fault}: use a smaller tile, fewer stages or fewer warps"
+        return judge_assembly("out_of_resources", message, shape, _frames(line, request.submission))
+    return None
+
+
 def check_kernels(request: BuildRequest, plans: Mapping[str, Plan], kernels: Mapping[str, Kernel]) -> Verdict | None:
-    """Hold what the compiler found in the IR against the division and against the plans' launches."""
-    lines = launch_lines(plans, list(kernels))
-    for key, kernel in kernels.items():
-        shape, line = lines[key]
-        if kernel.facts.assembly and request.division == "closed":
-            message = (
-                f"kernel {kernel.facts.name} holds inline assembly ({kernel.facts.assembly[0][:80]!r}): the closed "
-                "division takes Helion's own operations only"
-            )
-            return _judge_violation(Violation("inline_assembly", message, line), shape, request.submission)
-        if not kernel.facts.stores:
-            message = f"kernel {kernel.facts.name} stores nothing, so that its launch computes nothing: drop it"
-            return _judge_violation(Violation("stores_nothing", message, line), shape, request.submission)
-        fault = kernel.facts.find_excess(request.target)
-        if fault is not None:
-            message = f"kernel {kernel.facts.name} {fault}: use a smaller tile, fewer stages or fewer warps"
-            return judge_assembly("out_of_resources", message, shape, _frames(line, request.submission))
+    """Hold all kernels against the division and the target, and their parameters against the plans' launches."""
+    for kernel in kernels.values():
+        verdict = check_kernel(request, plans, kernel)
+        if verdict is not None:
+            return verdict
     for shape, plan in plans.items():
         for launch in plan.launches:
             fault = _find_mismatch(launch, plan, kernels[launch.kernel].facts.params)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,8 @@ from harness.engine.budget import CompileBudget
 from harness.engine.request import BuildRequest
 from harness.engine.rules import check_kernels, check_plans
 from harness.engine.submit import judge_results
+from harness.engine.trace_progress import EarlyJudge, Progress
+from harness.engine.trace_results import TraceResults
 from harness.errors import ArtifactError, SandboxError, SubmissionError, WorkerError
 from harness.kernel import parse_facts
 from harness.plan import LaunchStep, Plan, encode_plan
@@ -180,10 +183,12 @@ class Pipeline:
             level=self.level,
             toolchain=installed_versions(),
         )
-        traced = self._read_trace(request, self._run_trace(request))
+        early, traced = self._read_trace(request, self._run_trace(request))
         if isinstance(traced, Verdict):
+            assert early in (None, traced)
             return _outcome(traced)
         verdict = check_plans(request, traced.plans, traced.kernels)
+        assert early == verdict, "what ends a trace is what its end would say"
         return _Build(attack, request, traced) if verdict is None else _outcome(verdict, dict(traced.plans))
 
     def _run_trace(self, request: BuildRequest) -> list[dict[str, Any]]:
@@ -211,20 +216,23 @@ class Pipeline:
     def _inputs(self, case: Case) -> list[dict[str, Any]]:
         return list(tracing._describe(self._problem, case.shape_id, case)["inputs"])
 
-    def _read_trace(self, request: BuildRequest, events: list[dict[str, Any]]) -> tracing.Traced | Verdict:
-        """Read what the tracer left, as the parent does."""
-        asked = SimpleNamespace(problem=request.problem, shapes=request.shapes)
-        worker = SimpleNamespace(events=lambda: iter([{"event": "begun"}, *events]))
+    def _read_trace(
+        self, request: BuildRequest, events: list[dict[str, Any]]
+    ) -> tuple[Verdict | None, tracing.Traced | Verdict]:
+        """Read what the tracer left, as the parent does; return what would have ended it early, and what is there."""
+        progress, left = Progress(tuple(request.shapes)), self._scratch / str(self._count)
+        for event in ({"event": "begun"}, *events):
+            progress.add(event)
+        early = EarlyJudge(request.problem, TraceResults(left), partial(check_plans, request)).judge(progress)
         end = Exit(0, None, None, 1.0, 1.0, "", 0)
-        progress = tracing._follow(worker, asked, lambda event: None)  # type: ignore[arg-type]
-        failure = tracing._find_failure(asked, progress, end, CompileBudget(120, 240))  # type: ignore[arg-type]
+        failure = progress.judge_end(end, CompileBudget(120, 240))
         if failure is not None:
-            return failure
-        results = tracing._Results(self._scratch / str(self._count))
+            return early, failure
+        asked = SimpleNamespace(problem=request.problem, shapes=request.shapes)
         try:
-            return tracing._read_results(asked, progress, end, results)  # type: ignore[arg-type]
+            return early, tracing._read_results(asked, progress, end, TraceResults(left))  # type: ignore[arg-type]
         except (ArtifactError, WorkerError) as error:
-            return judge_trace("process_died", f"{error}")
+            return early, judge_trace("process_died", f"{error}")
 
     def _assemble(self, builds: Sequence[_Build]) -> None:
         """Assemble the kernels that were not yet, all in one process; a failure is kept as its verdict."""

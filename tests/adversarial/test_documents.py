@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from harness.engine import tracing
+from harness.engine.trace_progress import MAX_WARNINGS, read_warnings
+from harness.engine.trace_results import TraceResults
 from harness.engine.worker import WorkerJob
 from harness.errors import ArtifactError, HarnessError, SubmissionError, WorkerError
 from harness.plan import Argument, LaunchStep, OpStep, Plan, Tensor, TensorMeta, parse_plan
@@ -115,7 +116,7 @@ def test_facts_that_no_launch_takes_are_the_kernels_fault(tmp_path: Path) -> Non
 def test_results_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "abc":
         (tmp_path / name).write_bytes(b"0" * 1000)
-    results = tracing._Results(tmp_path, left_bytes=2500)
+    results = TraceResults(tmp_path, left_bytes=2500)
     results.read("a", 1000)
     with pytest.raises(WorkerError, match="999 at most"):
         results.read("b", 999)
@@ -125,8 +126,8 @@ def test_results_are_bounded_together(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_warnings_are_few_and_clean() -> None:
-    found = tracing._texts([f"\x1b[31m{i}" for i in range(1000)])
-    assert found == [str(i) for i in range(tracing.MAX_WARNINGS)]
+    found = read_warnings([f"\x1b[31m{i}" for i in range(1000)])
+    assert found == [str(i) for i in range(MAX_WARNINGS)]
 
 
 def test_a_source_that_would_fill_the_parsers_memory_is_not_read(tmp_path: Path) -> None:
