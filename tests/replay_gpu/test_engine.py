@@ -66,8 +66,8 @@ def test_an_honest_kernel_passes_with_a_score(tmp_path):
     verdict = judge_gpu_replay(result, artifact())
     assert verdict.kind is Kind.PASSED
     assert verdict.message.startswith("all 4 cases pass on NVIDIA H200; score ")
-    medians = [timing.time_us for timing in result.timings.values()]
-    assert result.score_us == pytest.approx((medians[0] * medians[1]) ** 0.5)
+    times_us = [timing.time_us for timing in result.timings.values()]
+    assert result.score_us == pytest.approx((times_us[0] * times_us[1]) ** 0.5)
     assert result.why_unranked is None
     assert [e.state for e in events] == ["start", *["advance"] * 4, "end"]
 

@@ -103,7 +103,7 @@ def incorrect(team: str = "acme", minute: float = 0, **changes: Any) -> Record:
 
 
 def timing(time_us: float) -> TimingRecord:
-    """A timing with an interval of one per cent and a floor at half the median."""
+    """A timing with an interval of one per cent and a floor at half the time."""
     return TimingRecord(
         time_us, time_us * 1.002, time_us * 0.995, time_us * 1.005, time_us * 0.98, time_us * 1.03, 200,
         floor_us=time_us / 2, percent_of_floor=50.0, speedups={"starter": 2.5},

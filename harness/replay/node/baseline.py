@@ -2,8 +2,8 @@
 
 Both run the problem's own reference, in float32 where it says float64, and are timed as submissions are: one call is
 one CUDA graph, by the score clock, on a cold L2 and fresh inputs, in as many slots, which share one copy of the code
-here. Trusted code throughout, so judge and runner are one
-process here. A baseline that cannot be captured into a graph, or compiled, has no time and says why.
+here. All of it is trusted code, so judge and runner are one process here. A baseline that cannot be captured into a
+graph, or compiled, has no time and says why.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from harness.replay.inputs import Request, draw_inputs
 from harness.replay.reference import Reference, Tensors
 from harness.replay.timing import SLOTS, mean_of_faster_half, slot_order
 
-SAMPLES = 60
+SAMPLES = 60  # a multiple of SLOTS
 _WARM_UPS = 3
 
 Call = Callable[..., Tensors]
@@ -109,16 +109,36 @@ def time_call(call: Call, draw: Callable[[], Tensors], clock: Any) -> float:
     """
     slots = [_capture(call, draw()) for _ in range(SLOTS)]
     cold = ColdCache(new_tile().zero_(), torch.cuda.get_device_properties().L2_cache_size)
+
+    def refresh(slot: int) -> None:
+        for old, new in zip(slots[slot][1], draw(), strict=True):
+            old.copy_(new)
+
+    def replay(slot: int) -> None:
+        cold.flush()
+        slots[slot][0].replay()
+        torch.cuda.synchronize()
+
+    return time_slots(refresh, replay, clock)
+
+
+def time_slots(prepare: Callable[[int], None], run: Callable[[int], None], clock: Any) -> float:
+    """Return the time that the score clock gives for running slots, each equally often, in an order drawn anew.
+
+    Args:
+        prepare: makes a slot ready for its next run, untimed.
+        run: runs a slot to its end.
+        clock: the score clock; what it recorded before counts for nothing.
+
+    Raises:
+        RuntimeError: the clock has not one record for each run.
+    """
     order = list(islice(slot_order(secrets.SystemRandom()), SAMPLES))
     clock.take()
     for slot in order:
-        graph, inputs = slots[slot]
-        for old, new in zip(inputs, draw(), strict=True):
-            old.copy_(new)
+        prepare(slot)
         with clock:
-            cold.flush()
-            graph.replay()
-            torch.cuda.synchronize()
+            run(slot)
     spans = [span.span_us for span in clock.take()]
     if len(spans) != len(order):
         raise RuntimeError(f"the clock recorded {len(spans)} of {len(order)} calls")
