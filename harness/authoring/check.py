@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.authoring.finding import Fault, Finding, find
+from harness.authoring.finding import TO_WRITE, Fault, Finding, find
 from harness.authoring.omissions import find_omissions
 from harness.authoring.readme import find_readme_faults
 from harness.authoring.scaffold import STARTER, starter_folder
 from harness.authoring.source import MODULES, find_source_faults, find_starter_faults, mutant_lines
+from harness.authoring.unwritten import FILES, find_unwritten
 from harness.errors import SpecError, WorkerError
 from harness.qualify.kernels import FILE as KERNELS
 from harness.qualify.kernels import load_kernels
@@ -77,7 +78,7 @@ def examine_in_child(
 
 
 def check_folder(root: Path, folder: Path, examine: Examine = examine_in_child) -> tuple[Finding, ...]:
-    """Return everything that is wrong with a problem's folder: errors first.
+    """Return everything that is wrong with a problem's folder, errors first, and what is still to be written.
 
     Args:
         root: the repository.
@@ -102,9 +103,11 @@ def check_folder(root: Path, folder: Path, examine: Examine = examine_in_child) 
         found.warnings += find_readme_faults(task.problem, _mutants(tried))
     if tried and not starter_faults:
         _check_kernels(folder, starter, tried, found)
+    unwritten = find_unwritten([*(folder / name for name in FILES), starter])
     return (
         *(find("error", fault, root, folder) for fault in found.errors),
         *(find("warning", fault, root, folder) for fault in found.warnings),
+        *(find(TO_WRITE, fault, root, folder) for fault in unwritten),
     )
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import yaml
 
+TO_WRITE = "to write"  # a level: what a person has still to do
+
 _LINE = re.compile(r" at line (\d+)|, line (\d+), column")
 
 
@@ -21,7 +23,7 @@ class Finding:
     """One thing to mend.
 
     Attributes:
-        level: "error" (the problem cannot be used so) or "warning".
+        level: "error" (the problem cannot be used so), "warning" or "to write".
         file: relative to the repository.
         line: the line in it; None where none is to blame.
         message: what is wrong, and what is expected.
@@ -45,7 +47,7 @@ def find(level: str, fault: Fault | str, root: Path, folder: Path) -> Finding:
     """Return the finding that a fault is: where it stands, relative to the repository, and what it says.
 
     Args:
-        level: "error" or "warning".
+        level: as said.
         fault: "FILE: [PLACE: ]MESSAGE", perhaps with its line.
         root: the repository.
         folder: what is blamed where no file is named.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ SUBMISSIONS = 200  # of a small season, where nobody says how many
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(problem: str, target: str | None, submissions: int, as_json: bool) -> int:
-    """List every fault of PROBLEM's folder, as errors and warnings with file and line, and estimate a season's cost.
+    """List every fault of PROBLEM's folder, and what is still to write (FIXME), with file and line; estimate a season.
 
     Whether the problem can tell right from wrong is for `harness qualify`. Exits with 1 if there is an error.
     """
@@ -49,7 +50,7 @@ def command(problem: str, target: str | None, submissions: int, as_json: bool) -
         document = {"problem": problem, "errors": errors, "findings": [encode(finding) for finding in findings]}
         print_json({**document, "estimate": estimate and encode(estimate), "submissions": submissions})
     else:
-        click.echo("\n".join((*map(_line, findings), _summary(problem, errors, len(findings) - errors))))
+        click.echo("\n".join((*map(_line, findings), _summary(problem, findings))))
         print_renderable(*(_render_estimate(estimate, submissions) if estimate else ()))
     return 1 if errors else 0
 
@@ -102,11 +103,16 @@ def _line(finding: Finding) -> str:
     return f"{clean(place)}: {level}: {clean(finding.message)}"
 
 
-def _summary(problem: str, errors: int, warnings: int) -> str:
-    if not errors and not warnings:
+def _summary(problem: str, findings: Sequence[Finding]) -> str:
+    if not findings:
         return f"nothing to mend. Next: harness qualify {problem}"
-    counts = ((errors, "error"), (warnings, "warning"))
-    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count)
+    counts = Counter(finding.level for finding in findings)
+    nouns = {
+        "error": ("error", "errors"),
+        "warning": ("warning", "warnings"),
+        "to write": ("thing to write", "things to write"),
+    }
+    return ", ".join(f"{counts[level]} {noun[counts[level] > 1]}" for level, noun in nouns.items() if counts[level])
 
 
 def _render_estimate(estimate: Estimate, submissions: int) -> list[Any]:

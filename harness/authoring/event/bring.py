@@ -7,19 +7,20 @@ read it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.authoring.event.carry import Carried, carry_python
-from harness.authoring.event.folder import TO_WRITE, EventFolder, place, read_event_folder
+from harness.authoring.event.folder import place, read_event_folder
+from harness.authoring.event.marks import Mark, add_marks
 from harness.authoring.event.seen import Seen, probe, run_sandboxed
 from harness.authoring.event.shapes import find_shapes
 from harness.authoring.event.sizes import UNKNOWN
 from harness.authoring.event.tensors import find_interface
 from harness.authoring.event.write import Brought, write_files, write_reference
-from harness.authoring.finding import Finding
+from harness.authoring.finding import TO_WRITE, Finding
 from harness.authoring.scaffold import STARTER, check_new_name, problem_folder, starter_folder, write_folder
 from harness.errors import UsageError
 from harness.strict_json import parse_strict
@@ -75,11 +76,15 @@ def import_problem(root: Path, path: Path, name: str, scratch: Path) -> Imported
     )
     files = write_files(brought)
     tried = _try(brought, files, scratch)
-    written = write_folder(problem_folder(root, name), files)
+    told = (*event.findings, *shapes.findings, *carried.findings)
+    marks = tuple(_marks(brought, fault, tried))
+    marked = add_marks(files, (*_marks_of(told), *marks))
+    written = write_folder(problem_folder(root, name), marked)
     if event.starter:
         written += write_folder(starter_folder(root, name), {STARTER: event.starter})
-    told = _to_write(event, brought, fault, tried)
-    return Imported(written, (*event.findings, *shapes.findings, *carried.findings, *told))
+    missing = [] if event.starter else ["the folder has no submission.py: write the starter"]
+    to_write = [*(mark.message for mark in marks), *missing]
+    return Imported(written, (*told, *(place(event, "reference", message, None, TO_WRITE) for message in to_write)))
 
 
 def _probe(source: str, calls: Sequence[Mapping[str, Any]], carried: Carried, scratch: Path) -> tuple[Seen, ...]:
@@ -107,21 +112,32 @@ def _try(brought: Brought, files: Mapping[str, str], scratch: Path) -> tuple[str
         return ("what it said in the sandbox could not be read",)
 
 
-def _to_write(event: EventFolder, brought: Brought, fault: str, tried: Sequence[str]) -> Iterator[Finding]:
-    def tell(message: str) -> Finding:
-        return place(event, "reference", message, None, TO_WRITE)
+def _marks_of(findings: Iterable[Finding]) -> Iterator[Mark]:
+    """What the event's files left to write, said in ours, with the place in the event's."""
+    for found in findings:
+        if found.level == TO_WRITE:
+            told = f"{found.file}:{found.line}: {found.message}"
+            is_task = Path(found.file).name == "task.yml"
+            yield Mark("task.yml", "benchmarks:", told) if is_task else Mark("reference.py", "def ref_kernel(", told)
 
-    carried = brought.carried
+
+def _marks(brought: Brought, fault: str, tried: Sequence[str]) -> Iterator[Mark]:
+    """What was left to write by bringing it in."""
+    tolerance = brought.carried.tolerance
     for tensor in brought.interface.tensors:
-        yield from map(tell, tensor.doubts)
-    yield from map(tell, (*brought.interface.doubts, *brought.doubts))
+        yield from (Mark("task.yml", f"  - {{name: {tensor.name},", doubt) for doubt in tensor.doubts)
+    for doubt in (*brought.interface.doubts, *brought.doubts):
+        yield Mark("reference.py", "def reference(", doubt)
     if fault:
-        yield tell(f"ref_kernel does not compute in float64: {fault}. Ours must; so far it computes as the event does")
-    if carried.tolerance.rtol is None or carried.tolerance.atol is None:
-        yield tell("check_implementation states no rtol and atol as numbers: 1e-3 is written for what is missing")
-    yield from (tell(f"what was written does not run yet: {told}") for told in tried)
-    yield tell("distributions: the event has one; write more, until every mutant is refused")
-    yield tell("cost.flops: the event states none; write what the formula needs")
-    yield tell("mutants.py: the event has none; write the honest kernel and its mutants")
-    if not event.starter:
-        yield tell("the folder has no submission.py: write the starter")
+        told = f"ref_kernel does not compute in float64: {fault}. Ours must; so far it computes as the event does"
+        yield Mark("reference.py", "def reference(", told)
+    if tolerance.rtol is None or tolerance.atol is None:
+        told = "check_implementation states no rtol and atol as numbers: 1e-3 is written for what is missing"
+        yield Mark("task.yml", "tolerance:", told)
+    for error in tried:
+        yield Mark("reference.py", "def generate(", f"what was written does not run yet: {error}")
+    yield Mark(
+        "task.yml", "distributions:", "distributions: the event has one; write more, until every mutant is refused"
+    )
+    yield Mark("task.yml", "  flops:", "cost.flops: the event states none; write what the formula needs")
+    yield Mark("mutants.py", "MUTANTS", "mutants.py: the event has none; write the honest kernel and its mutants")

@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from harness.authoring.event.folder import LOST, TO_WRITE, EventFolder, place
+from harness.authoring.event.folder import LOST, EventFolder, place
 from harness.authoring.event.names import name_data, name_results
-from harness.authoring.finding import Finding
+from harness.authoring.finding import TO_WRITE, Finding
 from harness.errors import UsageError
 
 ROOTS = ("generate_input", "ref_kernel")

@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.spec.document import load_document
 from harness.text import clean
 
-LOST, TO_WRITE = "not carried over", "to write"
+LOST = "not carried over"
 MAX_FILE_BYTES = 1 << 20
 
 # What an event's task.yml may hold beside what is carried -> what became of it.

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.authoring.event.folder import TO_WRITE, EventFolder, place_in_task
-from harness.authoring.finding import Finding
+from harness.authoring.event.folder import EventFolder, place_in_task
+from harness.authoring.finding import TO_WRITE, Finding
 from harness.errors import UsageError
 
 MAX_VOLUME = 1 << 26  # of a shape's axes multiplied: larger ones are not run

@@ -90,7 +90,11 @@ def _task(brought: Brought) -> str:
         f"name: {brought.name}",
         f"title: {brought.name.replace('_', ' ')}",
         "description: |",
-        *(textwrap.indent(brought.description or "Write what is computed, and who needs it fast.", "  ").splitlines()),
+        *(
+            textwrap.indent(
+                brought.description or "FIXME: write what is computed, and who needs it fast.", "  "
+            ).splitlines()
+        ),
         "",
         "axes:",
         *(f"  {axis}: {{description: {json.dumps(f'argument {axis} of the event')}}}" for axis in brought.axes),
@@ -226,7 +230,7 @@ def _readme(brought: Brought) -> str:
 
 def _readme_lines(brought: Brought) -> Iterator[str]:
     yield f"# {brought.name}\n"
-    yield brought.description or "Say what is computed."
+    yield brought.description or "FIXME: say what is computed."
     yield "\n| tensor | shape | dtype | |\n|---|---|---|---|"
     for tensor in brought.interface.tensors:
         yield f"| {tensor.name} | ({', '.join(map(str, tensor.shape))}) | {tensor.dtype} | |"
@@ -235,7 +239,7 @@ def _readme_lines(brought: Brought) -> Iterator[str]:
     for tensor in brought.interface.outputs:
         yield f"| `{tensor.name}` | {rtol:g} | {atol:g} | 0.001 |"
     yield f"\n## Inputs\n\n| distribution | |\n|---|---|\n| `{DISTRIBUTION}` | drawn as the event draws it |"
-    yield f"\n## Qualification\n\nReplace this line by what `harness qualify {brought.name} --markdown` prints."
+    yield f"\n## Qualification\n\nFIXME: put here what `harness qualify {brought.name} --markdown` prints."
 
 
 _GENERATE = '''\
@@ -262,8 +266,7 @@ def reference(inputs: tuple[torch.Tensor, ...], shape) -> tuple[torch.Tensor, ..
 _MUTANTS = '''\
 """Kernels that compute something else than {name}, each by one mistake, and the honest one they are made from.
 
-To write: `compute(inputs, shape, arithmetic=FLOAT32)`, the honest kernel, and at least ten mutants; docs/problems.md,
-step 3, says how. Ready-made ones are in harness.qualify.mistakes.
+docs/problems.md, step 3, says how they are written. Ready-made ones are in harness.qualify.mistakes.
 """
 
 from __future__ import annotations
