@@ -157,9 +157,9 @@ def _run(problem: Problem, files: Sequence[str], examine: Examine, found: _Findi
         return ()
     try:
         told = examine(problem, files)
-    except ChildEndedError as error:
-        return _run_rest(problem, files, examine, found, error)
     except (SpecError, WorkerError) as error:
+        if isinstance(error, ChildEndedError) and error.message:
+            return _run_rest(problem, files, examine, found, error)
         found.errors.append(f"{problem.folder / 'reference.py'}: running the folder's Python failed: {error}")
         return ()
     return _take(told, problem, found)
@@ -169,11 +169,11 @@ def _run_rest(
     problem: Problem, files: Sequence[str], examine: Examine, found: _Findings, ended: ChildEndedError
 ) -> Sequence[Candidate]:
     """Say which step ended the process, keep what was found before, and run the files after that one."""
-    file, _, step = str(ended.message.get("step", "reference.py: starting")).partition(": ")
+    file, _, step = str(ended.message["step"]).partition(": ")
     how = f"did not end in time and could not be stopped: {ADVICE}"
     if ended.code is not None:
         how = f"ended the process with code {ended.code}; it printed: {ended.printed or 'nothing'}"
-    tried = _take(ended.message.get("found", {}), problem, found)
+    tried = _take(ended.message["found"], problem, found)
     found.errors.append(f"{problem.folder / file}: {step} {how}")
     found.warnings.append(f"{problem.folder / file}: what comes after that was not run: mend this first")
     return [*tried, *_run(problem, files[files.index(file) + 1 :], examine, found)]
@@ -181,10 +181,10 @@ def _run_rest(
 
 def _take(told: Mapping[str, Any], problem: Problem, found: _Findings) -> Sequence[Candidate]:
     """Take what an examination found; return its candidates."""
-    found.errors += told.get("faults", ())
+    found.errors += told["faults"]
     lines = mutant_lines(problem.folder)
-    found.warnings += [Fault(text, _mutant_line(text, lines)) for text in told.get("warnings", ())]
-    return [decode(Candidate, candidate) for candidate in told.get("candidates", ())]
+    found.warnings += [Fault(text, _mutant_line(text, lines)) for text in told["warnings"]]
+    return [decode(Candidate, candidate) for candidate in told["candidates"]]
 
 
 def _mutant_line(text: str, lines: dict[str, int]) -> int | None:

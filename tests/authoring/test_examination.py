@@ -14,6 +14,7 @@ import pytest
 
 from harness.authoring.check import check_folder, examine_in_child
 from harness.qualify.examine import examine
+from harness.qualify.process import ChildEndedError
 from harness.spec import load_problem
 from tests.qualify.conftest import AFFINE
 
@@ -127,6 +128,14 @@ def test_a_step_that_cannot_be_stopped_is_killed(root, folder):
     told = "importing it did not end in time and could not be stopped: mend a loop that does not end, or give the tests"
     assert ("reference.py", None, f"{told} smaller shapes") in errors(root, folder, runs)
     assert steps == [("reference.py: importing it", 0, 1), ("mutants.py: importing it", 0, 1)]
+
+
+def test_a_process_that_ends_before_its_first_step_is_told_once(root, folder):
+    def ends(problem, files):
+        raise ChildEndedError(problem.name, 1, "no torch", {})
+
+    told = "running the folder's Python failed: the qualification of affine ended with code 1:\nno torch"
+    assert errors(root, folder, ends) == [("reference.py", None, told)]
 
 
 def test_steps_are_shown_live_on_a_terminal_and_a_crash_is_told_with_its_step(root, folder):
