@@ -65,7 +65,8 @@ class ReferenceExaminer:
             self._make_sample(reference, request)
         self._compare_draws(reference, _usual_shape(self._problem))
         for function, count in self._steps.left_out.items():
-            self.warnings.append(f"{self._path}: {function} was not run in {count} more cases: mend this first")
+            cases = f"{count} more case{'s' * (count > 1)}"
+            self.warnings.append(f"{self._path}: {function} was not run in {cases}: mend this first")
         return smallest
 
     def _try(self, function: str, request: Request | None, work: Callable[[], Result]) -> Result | None:

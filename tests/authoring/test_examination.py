@@ -164,7 +164,7 @@ def read_terminal(terminal, shown):
     os.close(terminal)
 
 
-def test_the_tests_of_a_real_problem_fit_the_limit():
+def test_every_distribution_of_a_real_problem_is_a_step_and_all_are_counted():
     problem = load_problem(Path(__file__).parents[2] / "problems" / "softmax")
     steps = []
     assert examine(problem, ["reference.py"], steps.append)["faults"] == []
