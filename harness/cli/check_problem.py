@@ -16,6 +16,7 @@ from harness.errors import UsageError
 if TYPE_CHECKING:
     from harness.authoring.estimate import Estimate
     from harness.authoring.finding import Finding
+    from harness.spec import Problem
 
 STARTER_TEAM = "starter"
 SUBMISSIONS = 200  # of a small season, where nobody says how many
@@ -61,13 +62,15 @@ def _check(root: Path, folder: Path, *, quiet: bool) -> tuple[Finding, ...]:
     from harness.engine.progress import Event
 
     with show_progress(quiet=quiet) as listener:
-        return check_folder(
-            root,
-            folder,
-            lambda problem, files: examine_in_child(
+
+        def examine(problem: Problem, files: Sequence[str]) -> dict[str, Any]:
+            told = examine_in_child(
                 problem, files, lambda step, done, total: listener(Event("examine", "start", step, done, total))
-            ),
-        )
+            )
+            listener(Event("examine", "end", ", ".join(files)))
+            return told
+
+        return check_folder(root, folder, examine)
 
 
 def _task_is_faulty(findings: Sequence[Finding]) -> bool:
