@@ -76,7 +76,7 @@ def _load_mutants(problem: Problem, steps: Steps, faults: Complaints) -> Roster 
     except SpecError as error:
         faults.add(str(error))
     except StoppedError as error:
-        faults.add(f"{error}: mend a loop that does not end")
+        faults.add(f"{error}; mend a loop that does not end")
     return None
 
 
@@ -90,7 +90,7 @@ def _try_candidates(roster: Roster, sample: Sample, steps: Steps, faults: Compla
         except SpecError as error:
             faults.add(str(error))
         except StoppedError as error:
-            faults.add(f"{error}: {ADVICE}")
+            faults.add(f"{error}; {ADVICE}")
         except LeftOutError:
             faults.add(f"{path}: the candidates after those two were not run: mend these first")
 

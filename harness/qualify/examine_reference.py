@@ -77,7 +77,7 @@ class ReferenceExaminer:
         except SpecError as error:
             self.faults.add(str(error), request)
         except StoppedError as error:
-            self.faults.add(f"{error}: {ADVICE}", request)
+            self.faults.add(f"{error}; {ADVICE}", request)
         except LeftOutError:
             pass
         return None

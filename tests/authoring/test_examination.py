@@ -94,7 +94,7 @@ def test_a_step_that_takes_too_long_is_named_with_its_line_and_the_others_run(ro
     (file, line, late), (other, _, mutant) = errors(root, folder, here)
     assert (file, line, other) == ("reference.py", 12, "mutants.py")
     assert late == (
-        f"generate() was stopped after 120 s at line 12: {LATE}: mend a loop that does not end, or give the tests "
+        f"generate() was stopped after 120 s at line 12: {LATE}; mend a loop that does not end, or give the tests "
         "smaller shapes (distribution wide, M=4, N=8)"
     )
     assert mutant.startswith("scale_of_the_first_row was stopped after 120 s at line ")
@@ -117,7 +117,7 @@ def test_a_loop_without_end_is_stopped_and_the_mutants_are_loaded_all_the_same(r
     found = errors(root, folder, partial(examine_in_child, limit_s=5, grace_s=HANGS_S))
     assert found[0][0] == "reference.py"
     assert found[0][2].startswith("importing it was stopped after 5 s")
-    assert found[0][2].endswith(": mend a loop that does not end, or give the tests smaller shapes")
+    assert found[0][2].endswith("; mend a loop that does not end, or give the tests smaller shapes")
     assert found[1][0] == "mutants.py"
 
 
