@@ -66,8 +66,7 @@ def test_what_is_stopped_or_given_up_as_it_starts_leaves_nothing(
 def test_a_launcher_killed_as_it_starts_takes_the_command_along(
     any_level: str, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spawn, "_cut", lambda lifeline: None)
-    monkeypatch.setattr(spawn, "_END_S", 0.0)
+    monkeypatch.setattr(spawn, "_end", lambda lifeline: None)  # it is killed and told nothing before
     for wait_ms in range(20):
         monkeypatch.setattr(spawn, "_LAUNCH_S", wait_ms * 0.5e-3)
         start_and_leave(any_level, scratch)
