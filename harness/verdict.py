@@ -222,7 +222,7 @@ def judge_measured(reason: str, case: str, time_us: float, other_us: float, witn
         message = f"the two clocks disagree, in a second runner too: {both}"
     else:
         message = (
-            f"calls take very different times: {time_us:.2f} us in the faster half, {other_us:.2f} us on average; its "
+            f"calls take very different times: {time_us:.2f} us without the slowest, {other_us:.2f} us with them; its "
             f"time must not depend on values, nor may some calls do the work of others"
         )
     return Verdict(Kind.UNSTABLE, "judge", reason, message, case)

@@ -28,7 +28,7 @@ from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.submit import run_submit
 from harness.engine.workspace import Workspace
-from harness.replay.timing import geometric_mean, mean_of_faster_half, summarise
+from harness.replay.timing import geometric_mean, mean_of_faster, summarise
 from harness.sandbox import best_level
 from harness.spec import load_problem, load_season
 from harness.store import open_store, save_records
@@ -101,7 +101,7 @@ def conclude_starters(out: Path) -> dict[str, Any]:
 def time_of(case: dict[str, Any]) -> float | None:
     """Return a case's time in microseconds, None if it was not timed."""
     samples = case["samples"]
-    return round(mean_of_faster_half(samples["spans_us"]), 3) if samples and samples["spans_us"] else None
+    return round(mean_of_faster(samples["spans_us"]), 3) if samples and samples["spans_us"] else None
 
 
 def conclude_attacks(out: Path) -> dict[str, Any]:

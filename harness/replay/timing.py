@@ -4,9 +4,9 @@ A sample is the span of one call, in microseconds, on inputs never seen before a
 Calls are made in several slots, each with data and code at addresses of its own, each equally often: where things lie
 moves a kernel's time by a percent or two, and so do they from process to process. Rules:
 
-- the time: the mean of the faster half of the samples. What a machine adds to a call it adds now and then, and it only
-  adds. Samples come in peaks, a percent or two apart, and a median jumps from one to the next; this does not. A kernel
-  gains nothing by being slow at times;
+- the time: the mean of the samples without the slowest three in ten. What a machine adds to a call it adds now and
+  then, and it only adds. Samples come in peaks, a percent or two apart, and a median jumps from one to the next; this
+  does not. A kernel gains nothing by being slow at times;
 - how many samples: `samples_needed`, once, from the spread of the first ones;
 - its interval: at 95%, widened by what times of fresh processes differ by;
 - UNSTABLE: time and mean are further apart than `MAX_MEAN_GAP` (some calls did others' work), or the witness
@@ -25,11 +25,12 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 SLOTS = 4
-FIRST_SAMPLES = 40  # this and the next: multiples of SLOTS
+FIRST_SAMPLES = 60  # this and the next: multiples of SLOTS
 MAX_SAMPLES = 240
 PRECISIONS = ((20.0, 0.0025), (5.0, 0.0045), (0.0, 0.012))
 """Half the width of the interval that is wanted, relative, of kernels of so many microseconds and more."""
 
+KEPT = 0.7  # of the samples, the fastest
 MAX_MEAN_GAP = 0.10
 MEAN_GAP_US = 0.5  # clock ticks and single outliers of short kernels
 PROCESS_SPREAD = 0.005  # relative, between times of fresh processes; measured, see bench/gpu
@@ -48,7 +49,7 @@ class Timing:
     """The time of one case, in microseconds.
 
     Attributes:
-        time_us: the mean of the faster half of the samples.
+        time_us: the mean of the samples without the slowest.
         low_us, high_us: its interval, the spread between processes included.
         witness_us: the same by events.
         fault: "" or why it can't be ranked ("mean_gap", "witness").
@@ -70,7 +71,7 @@ def samples_needed(first: Sequence[float]) -> int:
 
     A standard error falls with the root of the number. An outlier buys nobody more samples.
     """
-    middle = mean_of_faster_half(first)
+    middle = mean_of_faster(first)
     wanted_us = middle * next(precision for least_us, precision in PRECISIONS if middle >= least_us)
     needed = len(first) * (_half_width(first) / wanted_us) ** 2
     return max(len(first), min(MAX_SAMPLES, math.ceil(needed / SLOTS) * SLOTS))
@@ -96,7 +97,7 @@ def summarise(spans_us: Sequence[float], witness_us: Sequence[float], nodes: int
     if not spans_us or not all(math.isfinite(value) and value > 0 for value in (*spans_us, *witness_us)):
         raise ValueError("samples must be positive numbers")
     ordered = sorted(spans_us)
-    time_us, mean, witness = mean_of_faster_half(spans_us), fmean(ordered), mean_of_faster_half(witness_us)
+    time_us, mean, witness = mean_of_faster(spans_us), fmean(ordered), mean_of_faster(witness_us)
     low, high = time_interval(spans_us)
     return Timing(
         time_us=time_us,
@@ -111,25 +112,25 @@ def summarise(spans_us: Sequence[float], witness_us: Sequence[float], nodes: int
     )
 
 
-def mean_of_faster_half(samples: Sequence[float]) -> float:
-    """Return the mean of the lower half of some samples, the middle one included: the time that they stand for."""
-    return fmean(_faster_half(samples))
+def mean_of_faster(samples: Sequence[float]) -> float:
+    """Return the mean of samples without the slowest three in ten: the time that they stand for."""
+    return fmean(_faster(samples))
 
 
-def _faster_half(samples: Sequence[float]) -> list[float]:
-    return sorted(samples)[: (len(samples) + 1) // 2]
+def _faster(samples: Sequence[float]) -> list[float]:
+    return sorted(samples)[: math.ceil(KEPT * len(samples))]
 
 
 def time_interval(spans_us: Sequence[float]) -> tuple[float, float]:
     """Return the time's interval at 95%, the spread between processes included."""
-    middle = mean_of_faster_half(spans_us)
+    middle = mean_of_faster(spans_us)
     half = _half_width(spans_us) + max(PROCESS_SPREAD * middle, TICK_US)
     return middle - half, middle + half
 
 
 def _half_width(samples: Sequence[float]) -> float:
-    """Return half the width of the time's 95% interval: from the samples, the slower half pulled to the middle."""
-    faster = _faster_half(samples)
+    """Return half the width of the time's 95% interval: from the samples, the slowest pulled to those that are kept."""
+    faster = _faster(samples)
     pulled = faster + [faster[-1]] * (len(samples) - len(faster))
     return _Z * stdev(pulled) / (len(faster) / len(samples)) / math.sqrt(len(samples)) if len(samples) > 1 else 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -43,3 +44,20 @@ def test_a_line_without_an_end_is_not_kept(pipe: tuple[int, int]) -> None:
     os.close(pipe[1])
     with pytest.raises(EOFError):
         Lines(pipe[0], 100).read(60)
+
+
+@pytest.mark.parametrize("awake_s", [0.0, 0.001, 60.0])
+def test_a_line_that_comes_later_is_waited_for_awake_or_asleep(pipe: tuple[int, int], awake_s: float) -> None:
+    lines = Lines(pipe[0], 100, awake_s)
+    writer = threading.Timer(0.05, lambda: (os.write(pipe[1], b"late\n"), os.close(pipe[1])))
+    writer.start()
+    assert lines.read() == b"late", "without a limit of time"
+    with pytest.raises(EOFError):
+        lines.read()
+    writer.join()
+
+
+def test_staying_awake_is_no_more_time(pipe: tuple[int, int]) -> None:
+    with pytest.raises(TimeoutError):
+        Lines(pipe[0], 100, awake_s=600).read(0.01)
+    os.close(pipe[1])

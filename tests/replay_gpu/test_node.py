@@ -10,6 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.case import load_cases
 from harness.errors import HarnessError, SpecError, WorkerError
@@ -262,6 +264,17 @@ def test_what_lies_between_tensors_is_found_in_whole_words():
     assert list(find_gaps(Region(100, 200), [])) == [Region(100, 200)]
 
 
+@given(st.lists(st.integers(0, 400), max_size=12, unique=True).map(sorted))
+def test_what_lies_between_gaps_is_the_tensors_and_the_words_that_they_begin_and_end_in(edges):
+    pool, tensors = Region(1000, 1400), [(1000 + a, 1000 + b) for a, b in zip(edges[::2], edges[1::2], strict=False)]
+    gaps = [(gap.start, gap.end) for gap in find_gaps(pool, tensors)]
+    own = [(part.start, part.end) for part in find_gaps(pool, gaps)]
+    covered = sorted([*gaps, *own])
+    assert [start for start, _ in covered] == [1000, *(end for _, end in covered[:-1])]
+    assert covered[-1][1] == 1400
+    assert all(any(low <= start and end <= high for low, high in own) for start, end in tensors if end > start)
+
+
 def test_free_blocks_of_a_segment():
     blocks = [{"state": state, "size": 512} for state in ("active_allocated", "inactive", "active_pending_free")]
     assert list(find_free_blocks({"address": 1024, "blocks": blocks})) == [Region(1536, 2048)]
@@ -356,11 +369,11 @@ def test_a_fingerprint_tells_one_bit(dtype):
     assert fingerprint(tensor, 5) != before
 
 
-@pytest.mark.parametrize("count", [0, 1, 4095, 4096, 4097, (1 << 22) + 3])
+@pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 8191, 8192, 8193, (1 << 20) + 3])
 def test_a_fingerprint_sees_every_word_however_long_the_tensor(count):
     tensor = torch.arange(count, dtype=torch.int32)
     before = fingerprint(tensor, 5)
-    for place in {0, 4095, 4096, count // 2, count - 1} & set(range(count)):
+    for place in {0, 255, 256, 8191, 8192, count // 2, count - 1} & set(range(count)):
         tensor[place] += 1
         assert fingerprint(tensor, 5) != before, place
         tensor[place] -= 1
@@ -376,6 +389,11 @@ def test_a_fingerprint_sees_two_changes_that_could_cancel(dtype):
             changed = tensor.clone()
             changed[first], changed[second] = changes
             assert fingerprint(changed, 5) != before, (first, second, changes)
+
+
+def test_a_fingerprint_of_memory_that_lies_anywhere_is_the_same():
+    tensor = torch.arange(1001, dtype=torch.float32)
+    assert fingerprint(tensor[1:], 5) == fingerprint(tensor[1:].clone(), 5)
 
 
 def test_a_fingerprint_depends_on_the_key_and_the_order():

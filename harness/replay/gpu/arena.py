@@ -1,11 +1,12 @@
 """The arena: all of this process's GPU memory that a kernel could use to remember something.
 
-Before each call it is rewritten in full with fresh poison: every slot, every free block of torch's allocator, and last,
-when the inputs are in place, the spare that is larger than L2 (which is the L2 flush, for the inputs too). After the
-call whatever is no tensor of the plan must still hold that poison; a kernel that stored elsewhere is found by it.
+It holds poison: every slot, every free block of torch's allocator, and the spare that is larger than L2, which is
+written last, when a call's inputs are in place (that is the L2 flush, for the inputs too). After the call whatever is
+no tensor of the plan must still hold it; a kernel that stored elsewhere is found by that. Then what was the call's own
+is written over, and what was not watched. So before each call all of it is poison and nothing else.
 
-One tile of poison, drawn anew for each call, is repeated over the arena. Nothing rests on it being secret: it is made
-after the last call ended.
+One tile of poison is repeated over the arena: another one for each shape, made again from its seed before it is looked
+for, since whoever can change the arena might change the tile with it. Nothing rests on it being secret.
 """
 
 from __future__ import annotations
@@ -27,12 +28,16 @@ _LOW, _HIGH = 0x7FF9, 0x7FFF  # as in replay.poison: every half of a word reads 
 
 
 @dataclass(frozen=True)
-class _Watched:
-    """A range that a call must not touch, and the poison that it holds."""
+class _Piece:
+    """A range of the arena, and the poison that belongs there."""
 
     start: int
     memory: torch.Tensor
     poison: torch.Tensor
+
+    def write(self) -> None:
+        """Write the poison."""
+        self.memory.copy_(self.poison.expand_as(self.memory))
 
 
 class Arena:
@@ -40,31 +45,33 @@ class Arena:
 
     def __init__(self, l2_bytes: int) -> None:
         self._device = torch.device("cuda", torch.cuda.current_device())
-        self._generator = torch.Generator(self._device).manual_seed(int.from_bytes(os.urandom(7), "little"))
+        self._generator = torch.Generator(self._device)
+        self._seed = 0
         self._tile = new_tile()
         self._cold = ColdCache(self._tile, l2_bytes)
         self._segments = (-1, -1)
         self._counted: tuple[int, int] | None = None  # segments, if they were counted since the last call
-        self._searched: tuple[list[_Watched], torch.Tensor] | None = None
-        self._rewritten: list[torch.Tensor] = []
+        self._searched: tuple[list[_Piece], torch.Tensor] | None = None
+        self._free: list[_Piece] = []  # what torch has, and no tensor uses
         self._pools: list[Region] = []
-        self._watched: dict[int, list[_Watched]] = {}
+        self._pieces: dict[int, tuple[list[_Piece], list[_Piece]]] = {}  # of each slot: others', its own
 
     @property
     def size_bytes(self) -> int:
-        """How much memory is rewritten before a call."""
-        return sum(view.nbytes for view in (self._cold.spare, *self._rewritten))
+        """How much memory holds poison before a call."""
+        pools = sum(pool.end - pool.start for pool in self._pools)
+        return self._cold.spare.nbytes + pools + sum(piece.memory.nbytes for piece in self._free)
 
     def rewrite(self) -> None:
-        """Draw a new tile and write it over everything but the spare, which `flush` writes."""
-        rows = self._tile.view(-1, _DRAWN_BYTES // WORD_BYTES)
-        halves = rows[0].view(torch.int16)
-        torch.randint(_LOW, _HIGH, halves.shape, dtype=torch.int16, generator=self._generator, out=halves)
-        rows[1:].copy_(rows[0])
-        segments, self._counted = self._counted or _count_segments(), None
-        self._survey(segments)
-        for memory in self._rewritten:
-            memory.copy_(self._tile.view(torch.int64)[: memory.shape[-1]])
+        """Draw another tile and write it over everything but the spare, which `flush` writes."""
+        self._seed = int.from_bytes(os.urandom(7), "little")
+        self._draw_tile()
+        self._survey(_count_segments())
+        for pool in self._pools:
+            for piece in self._cut(pool, pool):
+                piece.write()
+        for piece in self._free:
+            piece.write()
 
     def flush(self) -> None:
         """Write the spare, and leave nothing in L2 but parts of it."""
@@ -73,41 +80,63 @@ class Arena:
     def begin_search(self, slot: Slot) -> None:
         """Have the GPU look for what no longer holds poison outside of a slot's tensors.
 
-        `rewrite` and `flush` must have gone before the call.
+        `rewrite` or `restore`, and `flush`, must have gone before the call.
         """
-        watched = self._watch(slot)
-        changed = torch.stack([torch.ne(one.memory, one.poison).any() for one in watched])
-        self._searched = watched, changed
+        self._draw_tile()
+        others, _ = self._divide(slot)
+        changed = torch.stack([torch.ne(one.memory, one.poison).any() for one in others])
+        self._searched = others, changed
         self._counted = _count_segments()  # which takes as long as the GPU's part
 
     def end_search(self) -> int | None:
         """Return the address of a store that was found, or None. Nothing of the search is left in memory then."""
         assert self._searched is not None
-        (watched, changed), self._searched = self._searched, None
-        return watched[int(changed.to(torch.int8).argmax())].start if bool(changed.any()) else None
+        (others, changed), self._searched = self._searched, None
+        return others[int(changed.to(torch.int8).argmax())].start if bool(changed.any()) else None
 
-    def _watch(self, slot: Slot) -> list[_Watched]:
-        """Return what a call in a slot must not touch: other slots, the spare, the gaps between its own tensors."""
+    def restore(self, slot: Slot) -> None:
+        """Write the poison over all that a call in a slot may have changed. A search that found nothing went before."""
+        segments, self._counted = self._counted or _count_segments(), None
+        if segments != self._segments:
+            return self.rewrite()
+        _, own = self._divide(slot)
+        for piece in (*own, *self._free):
+            piece.write()
+        return None
+
+    def _draw_tile(self) -> None:
+        rows = self._tile.view(-1, _DRAWN_BYTES // WORD_BYTES)
+        halves = rows[0].view(torch.int16)
+        generator = self._generator.manual_seed(self._seed)
+        torch.randint(_LOW, _HIGH, halves.shape, dtype=torch.int16, generator=generator, out=halves)
+        rows[1:].copy_(rows[0])
+
+    def _divide(self, slot: Slot) -> tuple[list[_Piece], list[_Piece]]:
+        """Divide the spare and the pools into what a call in a slot must not touch, and what is its own."""
         key = id(slot)
-        if key not in self._watched:
-            regions = [(pool, part) for pool in self._pools for part in self._untouched(pool, slot)]
+        if key not in self._pieces:
             spare = self._cold.spare.view(torch.int64)
-            self._watched[key] = [_Watched(spare.data_ptr(), spare, self._tile.view(torch.int64))]
-            self._watched[key] += [self._watch_region(pool, part) for pool, part in regions]
-        return self._watched[key]
+            others, own = [_Piece(spare.data_ptr(), spare, self._tile.view(torch.int64))], list[_Piece]()
+            for pool in self._pools:
+                gaps = list(find_gaps(pool, self._own_intervals(pool, slot)))
+                others += [piece for gap in gaps for piece in self._cut(gap, pool)]
+                rest = find_gaps(pool, [(gap.start, gap.end) for gap in gaps])
+                own += [piece for region in rest for piece in self._cut(region, pool)]
+            self._pieces[key] = others, own
+        return self._pieces[key]
 
-    def _watch_region(self, pool: Region, part: Region) -> _Watched:
-        wide = (part.start | part.end) % _WIDE_BYTES == 0
-        words = torch.int64 if wide else torch.int32
-        memory, offset = _view(part, words), (part.start - pool.start) % TILE_BYTES // words.itemsize
-        return _Watched(part.start, memory, self._tile.view(words)[offset : offset + memory.shape[-1]])
-
-    def _untouched(self, pool: Region, slot: Slot) -> Iterator[Region]:
+    def _own_intervals(self, pool: Region, slot: Slot) -> list[tuple[int, int]]:
         own = sorted((start, end) for start, end in slot.memory.intervals() if pool.start <= start < pool.end)
-        if own and slot.memory.temporaries:
-            return  # an operator of ours used memory there that the plan does not know of
-        for gap in find_gaps(pool, own):
-            yield from cut_into_tiles(gap, pool.start)
+        # An operator of ours used memory there that the plan does not know of: all of it may have changed.
+        return [(pool.start, pool.end)] if own and slot.memory.temporaries else own
+
+    def _cut(self, region: Region, origin: Region) -> Iterator[_Piece]:
+        """Yield a region in pieces over which the tile lies as it does over all that it is part of."""
+        for part in cut_into_tiles(region, origin.start):
+            wide = (part.start | part.end) % _WIDE_BYTES == 0
+            words = torch.int64 if wide else torch.int32
+            memory, offset = _view(part, words), (part.start - origin.start) % TILE_BYTES // words.itemsize
+            yield _Piece(part.start, memory, self._tile.view(words)[offset : offset + memory.shape[-1]])
 
     def _survey(self, segments: tuple[int, int]) -> None:
         """List torch's memory again if any segment came or went since the last time."""
@@ -115,18 +144,13 @@ class Arena:
             return
         self._segments = segments
         kept = [memory.data_ptr() for memory in (self._tile, self._cold.spare)]
-        self._rewritten, self._pools, self._watched = [], [], {}
+        self._free, self._pools, self._pieces = [], [], {}
         for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
             start, size = segment["address"], segment["total_size"]
             if tuple(segment["segment_pool_id"]) != (0, 0):
                 self._pools.append(Region(start, start + size))
-                self._rewrite_from_now_on(self._pools[-1])
             elif not any(start <= address < start + size for address in kept):
-                for region in find_free_blocks(segment):
-                    self._rewrite_from_now_on(region)
-
-    def _rewrite_from_now_on(self, region: Region) -> None:
-        self._rewritten += [_view(part, torch.int64) for part in cut_into_tiles(region, region.start)]
+                self._free += [piece for free in find_free_blocks(segment) for piece in self._cut(free, free)]
 
 
 def _count_segments() -> tuple[int, int]:

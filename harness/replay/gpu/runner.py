@@ -22,10 +22,9 @@ import contextlib
 import json
 import os
 import socket
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import torch
 
@@ -41,6 +40,10 @@ from harness.replay.gpu.kernels import LoadedKernel, load_kernel
 from harness.replay.gpu.layout import Part
 from harness.replay.gpu.program import Memory, Program, Slot
 from harness.replay.gpu.span_clock import SpanClock, start_span_clock
+from harness.replay.lines import Lines
+
+_LINE_BYTES = 4 << 20
+_AWAKE_S = 0.005  # what most requests take to come
 
 
 class Runner:
@@ -140,7 +143,7 @@ class Runner:
     def _end_tidying(self, slot: Slot) -> None:
         if self._arena.end_search() is not None:
             raise self._blame_stray(slot)
-        self._arena.rewrite()
+        self._arena.restore(slot)
         self._last = None
 
     def fingerprint_inputs(self, key: int) -> dict[str, Any]:
@@ -206,20 +209,19 @@ def _answer(runner: Runner, message: dict[str, Any]) -> dict[str, Any]:
     return runner.call(message["slot"], inputs, outputs, [_part(fields) for fields in message["after"]])
 
 
-def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callable[[int], Runner]) -> int:
+def _serve(requests: Lines, send: Callable[[dict[str, Any]], None], start: Callable[[int], Runner]) -> int:
     runner: Runner | None = None
     try:
         send({"status": "loaded"})
-        told = lines.readline()
-        if not told:
-            return 0  # nobody wants it any more
-        runner = start(int(json.loads(told)["gpu_bytes"]))
-        for line in lines:
-            message = json.loads(line)
+        runner = start(int(json.loads(requests.read())["gpu_bytes"]))
+        while True:
+            message = json.loads(requests.read())
             reply = _answer(runner, message)
             if message.get("tidy", True):
                 runner.tidy()
             send(reply)
+    except EOFError:
+        return 0  # nobody wants it any more
     except Exception as error:
         try:
             sticky = sticky_error()
@@ -228,7 +230,6 @@ def _serve(lines: TextIO, send: Callable[[dict[str, Any]], None], start: Callabl
         fault = blame(error, sticky, runner.only_kernel if runner else "")
         send({"status": "fault", "reason": fault.reason, "message": fault.message, "kernel": fault.kernel})
         return 1
-    return 0
 
 
 def _open_exchange(arguments: list[str], gpu_bytes: int) -> Exchange:
@@ -259,6 +260,6 @@ def main(arguments: list[str]) -> int:
         send({"status": "started", **about, "pinned": exchange.pinned, "on_gpu": exchange.on_gpu})
         return Runner(load_artifact(Path(arguments[0])), exchange, clock)
 
-    code = _serve(sys.stdin, send, start)
+    code = _serve(Lines(0, _LINE_BYTES, _AWAKE_S), send, start)
     replies.flush()
     os._exit(code)  # tearing down a context that faulted can hang

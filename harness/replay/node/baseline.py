@@ -22,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 from harness.replay.gpu.cold_cache import ColdCache, new_tile
 from harness.replay.inputs import Request, draw_inputs
 from harness.replay.reference import Reference, Tensors
-from harness.replay.timing import SLOTS, mean_of_faster_half, slot_order
+from harness.replay.timing import SLOTS, mean_of_faster, slot_order
 
 SAMPLES = 60  # a multiple of SLOTS
 _WARM_UPS = 3
@@ -142,7 +142,7 @@ def time_slots(prepare: Callable[[int], None], run: Callable[[int], None], clock
     spans = [span.span_us for span in clock.take()]
     if len(spans) != len(order):
         raise RuntimeError(f"the clock recorded {len(spans)} of {len(order)} calls")
-    return mean_of_faster_half(spans)
+    return mean_of_faster(spans)
 
 
 def _capture(call: Call, inputs: Tensors) -> tuple[Any, Tensors]:

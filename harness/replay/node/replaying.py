@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tri
     from harness.replay.node.shared_memory import SharedMemory
 
 STARTS = 2  # a fresh runner is tried once more, for our faults, clocks that disagree, and a call that was late once
+PAIR = 2  # slots of a case that is not timed
 CASE_CALLS = 4  # all calls of a case may take this many times what one of them may
 _OURS = frozenset({"internal", "machine"})
 _LATE = "timeout"  # an endless kernel, or a machine that is busy: the second time in a replay decides
@@ -59,6 +60,7 @@ class _Session:
     runner: RunnerProcess
     starts: int = 1
     prepared: str = ""
+    slots: int = 0
     nodes: int = 0
     captured: list[bool] = field(default_factory=list)
     was_late: bool = False
@@ -178,9 +180,10 @@ class _Calls:
     def prepare(self) -> None:
         """Capture the call, and run it once step by step, unless the last case was of this shape."""
         session, case = self._session, self._case
-        if session.prepared != case.shape_id:
+        slots = SLOTS if case.timed else PAIR
+        if session.prepared != case.shape_id or session.slots < slots:
             session.prepared = ""
-            session.nodes = session.runner.prepare(case.shape_id, SLOTS)
+            session.nodes, session.slots = session.runner.prepare(case.shape_id, slots), slots
             request = self._request()
             session.judge.send(session.judge.draw(request), self._layout, session.exchange)
             session.runner.check_steps(self._layout.inputs, case.timeout_s)
@@ -192,7 +195,7 @@ class _Calls:
         judge, request = self._session.judge, self._request()
         sample = judge.expect(request, judge.draw(request))
         received = []
-        for slot in self._random.sample(range(SLOTS), 2):
+        for slot in self._random.sample(range(self._session.slots), PAIR):
             judge.send(sample.inputs, self._layout, self._session.exchange)
             self._call(slot)
             received.append(judge.receive(self._layout, self._session.exchange))
