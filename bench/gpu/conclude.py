@@ -157,15 +157,15 @@ def make_records(folder: Path, out: Path) -> list[str]:
                 season.divisions[0], load_cases(problem), False, level, check_toolchain(),
             )  # fmt: skip
             node = repeat(run["events"], Path(scratch) / f"{name}.py")
+            make_baselines(
+                out, name, request, replayed_folder=folder / name / "artifact", node=node, scratch=Path(scratch)
+            )  # before the record, which says how many times faster it is
             record = run_submit(request, Workspace(ROOT), store, ignore, full=False, node=node).record
             replayed = load_artifact(folder / name / "artifact").manifest.key
             if record.artifact_key != replayed:
                 print(f"{name}: the replayed artifact is not what builds now: no record")
                 continue
             made.append(record)
-            make_baselines(
-                out, name, request, replayed_folder=folder / name / "artifact", node=node, scratch=Path(scratch)
-            )
         store.close()
     return [str(path.relative_to(ROOT)) for path in save_records(made, ROOT / "records" / TARGET)]
 

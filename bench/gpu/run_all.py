@@ -24,6 +24,7 @@ STARTERS = ("causal_conv1d", "fp8_quant", "chunk_fwd_h", "chunk_fwd_o", "recompu
 EVERY = (*STARTERS, "gdn_forward", "softmax", "rms_norm", "vector_add")  # problem of the season
 SPREAD = ("causal_conv1d", "chunk_fwd_h", "recompute_w_u", "fp8_quant", "chunk_fwd_o")
 PROCESSES = 10
+IN_TURN = 3  # timed replays under way: one has the GPU
 AT_ONCE = 6  # replays without timing
 CALL_S = 240
 
@@ -98,7 +99,7 @@ def spread(session: Session) -> Iterator[str]:
 
 
 def _in_turn(session: Session, wanted: dict[str, tuple[str, bool]]) -> Iterator[str]:
-    """Replay: one has the GPU while the next one loads torch; they take turns by themselves.
+    """Replay: one has the GPU while the next ones load torch; they take turns by themselves.
 
     Args:
         session: the run.
@@ -109,7 +110,7 @@ def _in_turn(session: Session, wanted: dict[str, tuple[str, bool]]) -> Iterator[
         name, benchmarks = wanted[key]
         return session.keep(key, lambda: session.replay(name, benchmarks=benchmarks))
 
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(IN_TURN) as pool:
         for key, answer in zip(wanted, pool.map(run, wanted), strict=True):
             yield f"{key}: {tell(answer)}"
 

@@ -2,7 +2,7 @@
 
 A sample is the span of one call, in microseconds, on inputs never seen before and a cold L2. Nothing is subtracted.
 Calls are made in several slots, each with data and code at addresses of its own, each equally often: where things lie
-moves a kernel's time by a percent or two, and so do they from process to process. Rules:
+moves a short kernel's time by a few percent, and so do they from process to process. Rules:
 
 - the time: the mean of the samples without the slowest three in ten. What a machine adds to a call it adds now and
   then, and it only adds. Samples come in peaks, a percent or two apart, and a median jumps from one to the next; this
@@ -24,9 +24,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-SLOTS = 4
-FIRST_SAMPLES = 60  # this and the next: multiples of SLOTS
-MAX_SAMPLES = 240
+MOST_SLOTS, LEAST_SLOTS = 16, 4
+SLOTS_BYTES = 1 << 30  # of all slots, where there are more than the least
+FIRST_SAMPLES = 64  # this and the next: multiples of MOST_SLOTS
+MAX_SAMPLES = 208
 PRECISIONS = ((20.0, 0.0025), (5.0, 0.0045), (0.0, 0.012))
 """Half the width of the interval that is wanted, relative, of kernels of so many microseconds and more."""
 
@@ -66,21 +67,32 @@ class Timing:
     fault: str = ""
 
 
+def slot_count(call_bytes: int) -> int:
+    """Return in how many slots a call is made whose tensors take so many bytes: a power of two.
+
+    It takes many to even out where a short kernel lies; a call that moves much memory differs less, and costs more.
+    """
+    slots = MOST_SLOTS
+    while slots > LEAST_SLOTS and slots * call_bytes > SLOTS_BYTES:
+        slots //= 2
+    return slots
+
+
 def samples_needed(first: Sequence[float]) -> int:
-    """Return how many samples a case needs, from its first ones: a multiple of the number of slots.
+    """Return how many samples a case needs, from its first ones: a multiple of any number of slots.
 
     A standard error falls with the root of the number. An outlier buys nobody more samples.
     """
     middle = mean_of_faster(first)
     wanted_us = middle * next(precision for least_us, precision in PRECISIONS if middle >= least_us)
     needed = len(first) * (_half_width(first) / wanted_us) ** 2
-    return max(len(first), min(MAX_SAMPLES, math.ceil(needed / SLOTS) * SLOTS))
+    return max(len(first), min(MAX_SAMPLES, math.ceil(needed / MOST_SLOTS) * MOST_SLOTS))
 
 
-def slot_order(chance: random.Random) -> Iterator[int]:
+def slot_order(slots: int, chance: random.Random) -> Iterator[int]:
     """Yield the slots of calls for ever: each equally often, in an order that nobody can foresee."""
     while True:
-        yield from chance.sample(range(SLOTS), SLOTS)
+        yield from chance.sample(range(slots), slots)
 
 
 def summarise(spans_us: Sequence[float], witness_us: Sequence[float], nodes: int) -> Timing:

@@ -15,7 +15,7 @@ from harness.replay.gpu.faults import GpuError
 from harness.replay.inputs import Received
 from harness.replay.node import replaying
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
-from harness.replay.timing import FIRST_SAMPLES, SLOTS, slot_order
+from harness.replay.timing import FIRST_SAMPLES, MOST_SLOTS, slot_order
 
 STEADY_US, WILD_US = 10.0, 30.0  # every fourth call in a slot of a wild runner does others' work
 
@@ -44,7 +44,7 @@ class Runner:
             raise GpuError("timeout", "the call did not end within 9 s")
 
     def call(self, slot: int, *_: Any, **__: Any) -> float:
-        usual_us = STEADY_US + slot if self._how == "placed" else STEADY_US
+        usual_us = STEADY_US + slot / 10 if self._how == "placed" else STEADY_US
         self._spans.append(WILD_US if self._how == "wild" and self._calls[slot] % 4 == 0 else usual_us)
         self._calls[slot] += 1
         return self._spans[-1] + 2
@@ -119,8 +119,8 @@ def test_steady_clocks_need_one_runner(replay: Any) -> None:
 
 
 def test_every_slot_is_called_equally_often_in_no_order_that_can_be_foreseen() -> None:
-    first, second = (list(islice(slot_order(random.Random(seed)), FIRST_SAMPLES)) for seed in (1, 2))
-    assert Counter(first) == Counter(second) == dict.fromkeys(range(SLOTS), FIRST_SAMPLES // SLOTS)
+    first, second = (list(islice(slot_order(MOST_SLOTS, random.Random(seed)), FIRST_SAMPLES)) for seed in (1, 2))
+    assert Counter(first) == Counter(second) == dict.fromkeys(range(MOST_SLOTS), FIRST_SAMPLES // MOST_SLOTS)
     assert first != second
 
 
@@ -128,7 +128,9 @@ def test_timed_calls_go_through_all_slots(replay: Any) -> None:
     """A call's time tells its slot here."""
     reports, _ = replay({"a": "placed", "b": "placed"}, samples=FIRST_SAMPLES)
     spans = [report.samples.spans_us for report in reports if report.samples is not None]
-    assert [Counter(found) for found in spans] == [{STEADY_US + n: FIRST_SAMPLES // SLOTS for n in range(SLOTS)}] * 2
+    assert [Counter(found) for found in spans] == [
+        {STEADY_US + n / 10: FIRST_SAMPLES // MOST_SLOTS for n in range(MOST_SLOTS)}
+    ] * 2
     assert spans[0] != spans[1]
 
 

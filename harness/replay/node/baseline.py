@@ -22,9 +22,9 @@ from torch.overrides import TorchFunctionMode
 from harness.replay.gpu.cold_cache import ColdCache, new_tile
 from harness.replay.inputs import Request, draw_inputs
 from harness.replay.reference import Reference, Tensors
-from harness.replay.timing import SLOTS, mean_of_faster, slot_order
+from harness.replay.timing import mean_of_faster, slot_count, slot_order
 
-SAMPLES = 60  # a multiple of SLOTS
+SAMPLES = 64  # a multiple of any number of slots
 _WARM_UPS = 3
 
 Call = Callable[..., Tensors]
@@ -107,7 +107,9 @@ def time_call(call: Call, draw: Callable[[], Tensors], clock: Any) -> float:
         draw: makes inputs of one form.
         clock: the score clock.
     """
-    slots = [_capture(call, draw()) for _ in range(SLOTS)]
+    first = draw()
+    count = slot_count(2 * sum(tensor.nbytes for tensor in first))  # and about as much for what is computed
+    slots = [_capture(call, inputs) for inputs in (first, *(draw() for _ in range(count - 1)))]
     cold = ColdCache(new_tile().zero_(), torch.cuda.get_device_properties().L2_cache_size)
 
     def refresh(slot: int) -> None:
@@ -119,13 +121,14 @@ def time_call(call: Call, draw: Callable[[], Tensors], clock: Any) -> float:
         slots[slot][0].replay()
         torch.cuda.synchronize()
 
-    return time_slots(refresh, replay, clock)
+    return time_slots(count, refresh, replay, clock)
 
 
-def time_slots(prepare: Callable[[int], None], run: Callable[[int], None], clock: Any) -> float:
+def time_slots(count: int, prepare: Callable[[int], None], run: Callable[[int], None], clock: Any) -> float:
     """Return the time that the score clock gives for running slots, each equally often, in an order drawn anew.
 
     Args:
+        count: of slots.
         prepare: makes a slot ready for its next run, untimed.
         run: runs a slot to its end.
         clock: the score clock; what it recorded before counts for nothing.
@@ -133,7 +136,7 @@ def time_slots(prepare: Callable[[int], None], run: Callable[[int], None], clock
     Raises:
         RuntimeError: the clock has not one record for each run.
     """
-    order = list(islice(slot_order(secrets.SystemRandom()), SAMPLES))
+    order = list(islice(slot_order(count, secrets.SystemRandom()), SAMPLES))
     clock.take()
     for slot in order:
         prepare(slot)

@@ -25,7 +25,7 @@ from harness.replay.node.judging import GpuJudge, count_differing_bits
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest, Samples
 from harness.replay.node.runner_process import RunnerProcess
 from harness.replay.node.sampling import Sampler
-from harness.replay.timing import FIRST_SAMPLES, SLOTS, samples_needed, slot_order, summarise
+from harness.replay.timing import FIRST_SAMPLES, samples_needed, slot_count, slot_order, summarise
 
 if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tried without
     from harness.replay.node.shared_memory import SharedMemory
@@ -175,15 +175,15 @@ class _Calls:
         self._witness: list[float] = []
         self._left_s = CASE_CALLS * case.timeout_s  # what the machine and the judge take is not the submission's
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only orders slots
-        self._order = slot_order(self._random)
+        self._slots = slot_count(layout.size) if case.timed else PAIR
+        self._order = slot_order(self._slots, self._random)
 
     def prepare(self) -> None:
         """Capture the call, and run it once step by step, unless the last case was of this shape."""
         session, case = self._session, self._case
-        slots = SLOTS if case.timed else PAIR
-        if session.prepared != case.shape_id or session.slots < slots:
+        if session.prepared != case.shape_id or session.slots < self._slots:
             session.prepared = ""
-            session.nodes, session.slots = session.runner.prepare(case.shape_id, slots), slots
+            session.nodes, session.slots = session.runner.prepare(case.shape_id, self._slots), self._slots
             request = self._request()
             session.judge.send(session.judge.draw(request), self._layout, session.exchange)
             session.runner.check_steps(self._layout.inputs, case.timeout_s)
@@ -195,7 +195,7 @@ class _Calls:
         judge, request = self._session.judge, self._request()
         sample = judge.expect(request, judge.draw(request))
         received = []
-        for slot in self._random.sample(range(self._session.slots), PAIR):
+        for slot in self._random.sample(range(self._slots), PAIR):
             judge.send(sample.inputs, self._layout, self._session.exchange)
             self._call(slot)
             received.append(judge.receive(self._layout, self._session.exchange))
