@@ -1,6 +1,6 @@
 """Ranking: pure, from records to a board. It decides who stands where and who stands apart, and renders nothing.
 
-One entry per team, its fastest program, by the samples of all its runs (`pooling`). Only PASSED records of one setting
+One entry per team, its fastest program, by the times of all its runs (`pooling`). Only PASSED records of one setting
 (season, problem version, evaluator, toolchain) are ranked; CHECKED and BUILT ones, and everything made in another
 setting, are listed apart with the reason.
 """

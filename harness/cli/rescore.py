@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @click.argument("problem", required=False)
 @click.option("--team", help="Only this team's.")
 @click.option("--target", help="The GPU; by default this machine's.")
-@click.option("--again", is_flag=True, help="Also what today's evaluator has scored already; samples are pooled.")
+@click.option(
+    "--again", is_flag=True, help="Also what today's evaluator has scored; a program has the mean of its runs."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(problem: str | None, team: str | None, target: str | None, again: bool, as_json: bool) -> int:
     """Replay the stored artifacts of PROBLEM, or of all problems, on this machine's GPU, and record what comes of it.

@@ -44,7 +44,7 @@ def choose_records(records: Iterable[Record], target: str, *, again: bool) -> li
     Args:
         records: any.
         target: the GPU at hand.
-        again: also those that today's evaluator has scored already; their samples are pooled.
+        again: also those that today's evaluator has scored already; a program has the mean of its runs.
     """
     newest: dict[tuple[str, ...], Record] = {}
     scored = set()

@@ -39,7 +39,7 @@ class ChildEndedError(WorkerError):
     def __init__(self, problem: str, code: int | None, printed: str, message: dict[str, Any]) -> None:
         """Say what happened, and keep what was said."""
         how = "was silent for too long" if code is None else f"ended with code {code}"
-        super().__init__(f"the qualification of {problem} {how}:\n{printed}")
+        super().__init__(f"the process that tried {problem} {how}:\n{printed}")
         self.code, self.printed, self.message = code, printed, message
 
 

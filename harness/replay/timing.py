@@ -4,9 +4,11 @@ A sample is the span of one call, in microseconds, on inputs never seen before a
 Calls are made in several slots, each with data and code at addresses of its own, each equally often: where things lie
 moves a short kernel's time by a few percent, and so do they from process to process. Rules:
 
-- the time: the mean of the samples without the slowest three in ten. What a machine adds to a call it adds now and
-  then, and it only adds. Samples come in peaks, a percent or two apart, and a median jumps from one to the next; this
-  does not. A kernel gains nothing by being slow at times;
+- the time: the mean of the samples without the slowest three in ten. Of what was tried on an H200 it differs least from
+  process to process: most of what a machine adds to a call it adds to some; samples come in peaks, a percent or two
+  apart, and a median jumps from one to the next. A kernel gains nothing by being slower at times. One whose calls
+  scatter to both sides gains half a standard deviation over their mean, and is UNSTABLE where that is more than a
+  little;
 - how many samples: `samples_needed`, once, from the spread of the first ones;
 - its interval: at 95%, widened by what times of fresh processes differ by;
 - UNSTABLE: time and mean are further apart than `MAX_MEAN_GAP` (some calls did others' work), or the witness
@@ -68,7 +70,7 @@ class Timing:
 
 
 def slot_count(call_bytes: int) -> int:
-    """Return in how many slots a call is made whose tensors take so many bytes: a power of two.
+    """Return in how many slots a call is made whose tensors, its own ones too, take so many bytes: a power of two.
 
     It takes many to even out where a short kernel lies; a call that moves much memory differs less, and costs more.
     """

@@ -20,6 +20,10 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
+_UNTAKEN = frozenset(f"tag:yaml.org,2002:{name}" for name in ("set", "omap", "pairs", "binary"))
+_MISFITS = (ValueError, AttributeError, IndexError, KeyError, TypeError)  # of PyYAML, where a value is not of its tag
+
+
 class _UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # libyaml's where it is
     """YAML lets a key stand twice and keeps the last; an organiser's typo should not win that way."""
 
@@ -33,10 +37,14 @@ class _UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
         return mapping
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
+        if node.tag in _UNTAKEN:
+            told = f"{node.tag.rpartition(':')[2]} is not taken: write text, numbers, lists and mappings"
+            raise yaml.constructor.ConstructorError(None, None, told, node.start_mark)
         try:
             return super().construct_object(node, deep=deep)
-        except ValueError as error:  # what looks like a date or a number and is none
-            told = f"{str(node.value)[:60]}: {error}"
+        except _MISFITS as error:  # what looks like a date or a number, or is tagged as one, and is none
+            why = error if isinstance(error, ValueError) else f"this is no {node.tag.rpartition(':')[2]}"
+            told = f"{str(node.value)[:60]}: {why}"
             raise yaml.constructor.ConstructorError(None, None, told, node.start_mark) from None
 
 

@@ -95,7 +95,7 @@ class TimingRecord:
         floor_us: the speed of light for the case; percent_of_floor is 100 floor / time.
         speedups: how many times faster than each baseline ("starter", "eager", "compile").
         clocks: clock rates and throttle reasons as the GPU reported them.
-        spans_us: the samples themselves, in the order of the calls, so that runs of one program can be pooled.
+        spans_us: the samples themselves, in the order of the calls.
     """
 
     time_us: float

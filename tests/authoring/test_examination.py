@@ -134,7 +134,7 @@ def test_a_process_that_ends_before_its_first_step_is_told_once(root, folder):
     def ends(problem, files):
         raise ChildEndedError(problem.name, 1, "no torch", {})
 
-    told = "running the folder's Python failed: the qualification of affine ended with code 1:\nno torch"
+    told = "running the folder's Python failed: the process that tried affine ended with code 1:\nno torch"
     assert errors(root, folder, ends) == [("reference.py", None, told)]
 
 

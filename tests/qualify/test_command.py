@@ -128,7 +128,7 @@ def test_a_crash_of_the_organisers_code_is_told(root):
     mutants.write_text("import os, sys\nprint('so far', file=sys.stderr)\nos._exit(7)\n")
     result = run(root, "affine")
     assert result.returncode == 3
-    assert "the qualification of affine ended with code 7:" in result.stderr
+    assert "the process that tried affine ended with code 7:" in result.stderr
     assert "so far" in result.stderr
 
 

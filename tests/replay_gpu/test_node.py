@@ -20,7 +20,7 @@ from harness.replay.compare import compare_output
 from harness.replay.gpu.faults import DriverError, GpuError, blame, describe
 from harness.replay.gpu.fingerprint import fingerprint
 from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
-from harness.replay.gpu.regions import Region, cut_into_tiles, find_free_blocks, find_gaps
+from harness.replay.gpu.regions import Region, cut_into_tiles, find_gaps
 from harness.replay.inputs import Received, Request, make_sample
 from harness.replay.node import pack
 from harness.replay.node.acceptance import accepts
@@ -273,11 +273,6 @@ def test_what_lies_between_gaps_is_the_tensors_and_the_words_that_they_begin_and
     assert [start for start, _ in covered] == [1000, *(end for _, end in covered[:-1])]
     assert covered[-1][1] == 1400
     assert all(any(low <= start and end <= high for low, high in own) for start, end in tensors if end > start)
-
-
-def test_free_blocks_of_a_segment():
-    blocks = [{"state": state, "size": 512} for state in ("active_allocated", "inactive", "active_pending_free")]
-    assert list(find_free_blocks({"address": 1024, "blocks": blocks})) == [Region(1536, 2048)]
 
 
 # The judge's shortcuts

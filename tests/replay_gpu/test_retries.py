@@ -91,7 +91,8 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
     def run(*behaviours: dict[str, str], samples: int = 40) -> tuple[list[CaseReport], int]:
         monkeypatch.setattr(Runner, "behaviours", list(behaviours), raising=False)
         monkeypatch.setattr(replaying, "RunnerProcess", Runner)
-        monkeypatch.setattr(replaying, "load_artifact", lambda _: SimpleNamespace(plans={"a": 1, "b": 1}))
+        plans = dict.fromkeys("ab", SimpleNamespace(tensors=()))
+        monkeypatch.setattr(replaying, "load_artifact", lambda _: SimpleNamespace(plans=plans))
         layout = SimpleNamespace(inputs=[], outputs=[], after=[], size=0)
         monkeypatch.setattr(replaying, "lay_out_case", lambda *_: layout)
         cases = tuple(

@@ -1,9 +1,9 @@
 """The arena: all of this process's GPU memory that a kernel could use to remember something.
 
-It holds poison: every slot, every free block of torch's allocator, and the spare that is larger than L2, which is
-written last, when a call's inputs are in place (that is the L2 flush, for the inputs too). After the call whatever is
-no tensor of the plan must still hold it; a kernel that stored elsewhere is found by that. Then what was the call's own
-is written over, and what was not watched. So before each call all of it is poison and nothing else.
+It holds poison: every slot, whatever else torch has, and the spare that is larger than L2, which is written last, when
+a call's inputs are in place (that is the L2 flush, for the inputs too). After the call every slot and the spare must
+still hold it wherever there is no tensor of the call; a kernel that stored elsewhere is found by that. Then the call's
+own memory and the rest of torch's are written over. So what a call left is gone before the next one.
 
 One tile of poison is repeated over the arena: another one for each shape, made again from its seed before it is looked
 for, since whoever can change the arena might change the tile with it. Nothing rests on it being secret.
@@ -20,7 +20,7 @@ import torch
 from harness.replay.gpu.cold_cache import ColdCache, new_tile
 from harness.replay.gpu.device_memory import view_memory
 from harness.replay.gpu.program import Slot
-from harness.replay.gpu.regions import TILE_BYTES, WORD_BYTES, Region, cut_into_tiles, find_free_blocks, find_gaps
+from harness.replay.gpu.regions import TILE_BYTES, WORD_BYTES, Region, cut_into_tiles, find_gaps
 
 _DRAWN_BYTES = 2 << 20  # the tile repeats what is drawn
 _WIDE_BYTES = 2 * WORD_BYTES  # compared at a time where nothing stands in the way
@@ -52,7 +52,7 @@ class Arena:
         self._segments = (-1, -1)
         self._counted: tuple[int, int] | None = None  # segments, if they were counted since the last call
         self._searched: tuple[list[_Piece], torch.Tensor] | None = None
-        self._free: list[_Piece] = []  # what torch has, and no tensor uses
+        self._rest: list[_Piece] = []  # what torch has besides: nothing there is needed between calls
         self._pools: list[Region] = []
         self._pieces: dict[int, tuple[list[_Piece], list[_Piece]]] = {}  # of each slot: others', its own
 
@@ -60,7 +60,7 @@ class Arena:
     def size_bytes(self) -> int:
         """How much memory holds poison before a call."""
         pools = sum(pool.end - pool.start for pool in self._pools)
-        return self._cold.spare.nbytes + pools + sum(piece.memory.nbytes for piece in self._free)
+        return self._cold.spare.nbytes + pools + sum(piece.memory.nbytes for piece in self._rest)
 
     def rewrite(self) -> None:
         """Draw another tile and write it over everything but the spare, which `flush` writes."""
@@ -70,7 +70,7 @@ class Arena:
         for pool in self._pools:
             for piece in self._cut(pool, pool):
                 piece.write()
-        for piece in self._free:
+        for piece in self._rest:
             piece.write()
 
     def flush(self) -> None:
@@ -100,7 +100,7 @@ class Arena:
         if segments != self._segments:
             return self.rewrite()
         _, own = self._divide(slot)
-        for piece in (*own, *self._free):
+        for piece in (*own, *self._rest):
             piece.write()
         return None
 
@@ -144,13 +144,13 @@ class Arena:
             return
         self._segments = segments
         kept = [memory.data_ptr() for memory in (self._tile, self._cold.spare)]
-        self._free, self._pools, self._pieces = [], [], {}
+        self._rest, self._pools, self._pieces = [], [], {}
         for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
             start, size = segment["address"], segment["total_size"]
             if tuple(segment["segment_pool_id"]) != (0, 0):
                 self._pools.append(Region(start, start + size))
             elif not any(start <= address < start + size for address in kept):
-                self._free += [piece for free in find_free_blocks(segment) for piece in self._cut(free, free)]
+                self._rest += self._cut(Region(start, start + size), Region(start, start + size))
 
 
 def _count_segments() -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """Comparing a tensor in two processes without sending it: a sum over its bytes, weighted by a key's random numbers.
 
 The key is told to the runner after the call, so no kernel can know what change would go unseen: of all changes that can
-be made, each goes unseen by less than one key in 2**35. All sums are exact, so any GPU finds the same.
+be made, each goes unseen by less than one key in 2**35. Both sides must run the same torch on the same GPU, as runner
+and judge of one node do: how random numbers are laid out depends on it.
 """
 
 from __future__ import annotations

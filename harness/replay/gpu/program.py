@@ -113,6 +113,7 @@ class Program:
 
     def capture(self) -> Slot:
         """Capture one call into a graph with memory of its own."""
+        torch._C._cuda_clearCublasWorkspaces()  # else slots share one, in the memory of the first
         graph, memory = torch.cuda.CUDAGraph(keep_graph=True), Memory()
         with torch.cuda.graph(graph):
             self.place_inputs(memory)

@@ -1,11 +1,10 @@
-"""Ranges of GPU memory: what is free, what lies between tensors, and how poison is laid over it. Pure arithmetic."""
+"""Ranges of GPU memory: what lies between tensors, and how poison is laid over it. Pure arithmetic."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 TILE_BYTES = 32 << 20
 """Poison repeats after so many bytes, counted from the start of a pool of memory."""
@@ -20,15 +19,6 @@ class Region:
 
     start: int
     end: int
-
-
-def find_free_blocks(segment: dict[str, Any]) -> Iterator[Region]:
-    """Yield what no tensor uses of a segment, as `torch.cuda.memory_snapshot` describes it."""
-    address = segment["address"]
-    for block in segment["blocks"]:
-        if block["state"] == "inactive":
-            yield Region(address, address + block["size"])
-        address += block["size"]
 
 
 def find_gaps(pool: Region, intervals: list[tuple[int, int]]) -> Iterator[Region]:

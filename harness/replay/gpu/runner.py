@@ -138,13 +138,14 @@ class Runner:
         """
         if self._last is not None:
             self._arena.begin_search(self._last)
-            self._end_tidying(self._last)
+            self._end_search(self._last)
+            # Other poison: a pair of calls whose bits depend on memory that nobody wrote must not come to the same.
+            self._arena.rewrite()
+            self._last = None
 
-    def _end_tidying(self, slot: Slot) -> None:
+    def _end_search(self, slot: Slot) -> None:
         if self._arena.end_search() is not None:
             raise self._blame_stray(slot)
-        self._arena.restore(slot)
-        self._last = None
 
     def fingerprint_inputs(self, key: int) -> dict[str, Any]:
         """Return the fingerprints of the last call's inputs, as they are after it; 0 for a buffer. Tidies up, too.
@@ -160,7 +161,9 @@ class Runner:
         self._arena.begin_search(self._last)
         found = [0 if total is None else int(total) for total in sums]
         sums.clear()  # the arena is rewritten next, and must not miss where they lay
-        self._end_tidying(self._last)
+        self._end_search(self._last)
+        self._arena.restore(self._last)
+        self._last = None
         return {"status": "done", "inputs": found}
 
     def take_spans(self) -> dict[str, Any]:

@@ -175,7 +175,8 @@ class _Calls:
         self._witness: list[float] = []
         self._left_s = CASE_CALLS * case.timeout_s  # what the machine and the judge take is not the submission's
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only orders slots
-        self._slots = slot_count(layout.size) if case.timed else PAIR
+        tensors = session.artifact.plans[case.shape_id].tensors
+        self._slots = slot_count(sum(tensor.size_bytes for tensor in tensors)) if case.timed else PAIR
         self._order = slot_order(self._slots, self._random)
 
     def prepare(self) -> None:
