@@ -141,7 +141,7 @@ def test_a_record_that_is_another_one_is_not_taken(connect, canned):
         fetch_record(connect(url=canned.url), "0" * 14)
 
 
-@pytest.mark.parametrize("changes", [{"verdict": None}, {"state": 3}, {"format": 2}, {"cases": [{"case_id": 1}]}])
+@pytest.mark.parametrize("changes", [{"verdict": None}, {"state": 3}, {"format": 3}, {"cases": [{"case_id": 1}]}])
 def test_what_is_no_record_is_refused(connect, canned, changes):
     canned.answer({**encode_record(passed("acme", 5.0)), **changes})
     with pytest.raises(AnswerError, match="is not of the form"):
