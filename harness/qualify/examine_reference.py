@@ -64,6 +64,7 @@ class ReferenceExaminer:
         for request in requests[1:]:
             self._make_sample(reference, request)
         self._compare_draws(reference, _usual_shape(self._problem))
+        self.warnings += _untried(self._problem, self._path.with_name("task.yml").as_posix())
         for function, count in self._steps.left_out.items():
             cases = f"{count} more case{'s' * (count > 1)}"
             self.warnings.append(f"{self._path}: {function} was not run in {cases}: mend this first")
@@ -117,6 +118,18 @@ def _choose_requests(problem: Problem) -> list[Request]:
             ]
             chosen += [Request(shape, str(name), seed=0) for name in used]
     return list(dict.fromkeys(chosen))
+
+
+def _untried(problem: Problem, path: str) -> list[str]:
+    """Tell of tests that are too large to be tried, but for the smallest of all."""
+    shapes = sorted(_test_shapes(problem), key=lambda shape: _elements(problem, shape))[1:]
+    return [
+        f"{path}: the test {describe_shape(Request(shape, '', seed=0))} has {_elements(problem, shape):,} numbers: too "
+        f"many to be tried here ({LARGE_ELEMENTS:,} at most), and each submission is checked on them all: make it "
+        f"smaller"
+        for shape in shapes
+        if _elements(problem, shape) > LARGE_ELEMENTS
+    ]
 
 
 def _shape_of(problem: Problem, entry: Mapping[str, int | str]) -> Shape:

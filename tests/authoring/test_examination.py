@@ -65,6 +65,14 @@ def test_each_distributions_own_faults_are_told(root, folder):
     ]
 
 
+def test_a_test_that_is_too_large_to_be_tried_is_told(root, folder):
+    edit(folder, "task.yml", "tests:\n", "tests:\n  - {M: 70000, N: 1000000}\n")
+    (found,) = [f for f in check_folder(root, folder, here) if "too many" in f.message]
+    assert (found.level, Path(found.file).name) == ("warning", "task.yml")
+    assert found.message.startswith("the test M=70000, N=1000000 has ")
+    assert found.message.endswith("and each submission is checked on them all: make it smaller")
+
+
 def test_a_fault_of_many_shapes_and_distributions_is_told_once(root, folder):
     more = "tests:\n  - {M: 5, N: 8, distribution: wide}\n  - {M: 6, N: 8}\n  - {M: 7, N: 8}\n"
     edit(folder, "task.yml", "tests:\n", more)
