@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 @click.option("--triton", "part", flag_value="triton", help="Print the generated Triton source.")
 @click.option("--ttir", "part", flag_value="ttir", help="Print the kernels' TTIR.")
 @click.option("--plan", "part", flag_value="plan", help="Print the launch plans: host operations and launches.")
+@click.option("--from", "place", help="A file of records, or a folder of them, as `harness board --save` writes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(record: str | None, part: str | None, as_json: bool) -> int:
+def command(record: str | None, part: str | None, place: str | None, as_json: bool) -> int:
     """Show RECORD: an id, or the beginning of one; the newest if none is given."""
     from harness.board.history import list_changes
     from harness.board.show import render_record
@@ -32,15 +33,32 @@ def command(record: str | None, part: str | None, as_json: bool) -> int:
     workspace = find_workspace(Path.cwd())
     store = open_store(workspace.database)
     store.recover()
-    found = store.record(record) if record is not None else _newest(store)
+    if place is not None:
+        found = _choose(place, record)
+    else:
+        found = store.record(record) if record is not None else _newest(store)
     if part is not None:
         return _print_part(workspace, found.artifact_key, part, as_json)
     if as_json:
         print_json(encode_record(found))
+    elif place is not None:
+        print_renderable(render_record(found))
     else:
         previous = store.previous(found.team, found.problem, found.target, division=found.division, before=found.id)
         print_renderable(render_record(found, changes=list_changes(found, previous)))
     return 0
+
+
+def _choose(place: str, record: str | None) -> Record:
+    """Return one of the records of a file or folder: the newest whose id begins so."""
+    from harness.store import load_records
+
+    records = load_records(Path(place))
+    found = [one for one in records if one.id.startswith(record or "")]
+    if not found:
+        listed = ", ".join(one.id for one in records[:10])
+        raise UsageError(f"there is no record {str(record)[:40]!r} in {place}; there are {listed}")
+    return found[-1]
 
 
 def _newest(store: Store) -> Record:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 TEMPLATE = Path(__file__).parents[1] / "workspace"
+RECORDS = Path(__file__).parents[2] / "records" / "h200"
 
 
 @pytest.fixture
@@ -44,6 +45,8 @@ def run(root, *arguments, **options):
         (["new", "scale", "--team", "starter"], "submissions/starter/scale exists already"),
         (["new", "scale", "--team", "A B"], "team name 'A B' is not valid"),
         (["show", "zzz"], "zzz"),
+        (["show", "zzz", "--from", str(RECORDS)], f"there is no record 'zzz' in {RECORDS}; there are 2s"),
+        (["show", "--from", "nowhere"], "no records at nowhere: a JSON file, or a folder of them"),
         (["board", "scael"], "unknown problem 'scael'"),
         (["board", "--csv"], "--csv needs a problem"),
     ],
@@ -192,6 +195,16 @@ def test_json_is_one_document_on_every_verb(root):
     for arguments in (["problems"], ["problems", "scale"], ["board"], ["board", "scale"], ["doctor"]):
         result = run(root, *arguments, "--json")
         json.loads(result.stdout)
+
+
+def test_a_record_of_a_folder_is_shown(root):
+    newest = max(path.stem for path in RECORDS.glob("*.json"))
+    shown = run(root, "show", "--from", str(RECORDS))
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("PASSED")
+    assert newest in shown.stdout.splitlines()[0]
+    chosen = run(root, "show", newest[:12], "--from", str(RECORDS), "--json")
+    assert json.loads(chosen.stdout)["id"] == newest
 
 
 def test_doctor_finds_what_is_here(root):
