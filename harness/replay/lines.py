@@ -7,6 +7,9 @@ import os
 import select
 import time
 
+AWAKE_S = 0.005
+"""How long to stay awake for a message between a runner and its judge: most take less."""
+
 _CHUNK_BYTES = 1 << 16
 
 

@@ -5,8 +5,9 @@ a call's inputs are in place (that is the L2 flush, for the inputs too). After t
 still hold it wherever there is no tensor of the call; a kernel that stored elsewhere is found by that. Then the call's
 own memory and the rest of torch's are written over. So what a call left is gone before the next one.
 
-One tile of poison is repeated over the arena: another one for each shape, made again from its seed before it is looked
-for, since whoever can change the arena might change the tile with it. Nothing rests on it being secret.
+One tile of poison is repeated over the arena: another one for each call of a pair, and one for all timed calls of a
+case. It is made again from its seed before it is looked for, since whoever can change the arena might change the tile
+with it. Nothing rests on it being secret.
 """
 
 from __future__ import annotations
@@ -98,11 +99,11 @@ class Arena:
         """Write the poison over all that a call in a slot may have changed. A search that found nothing went before."""
         segments, self._counted = self._counted or _count_segments(), None
         if segments != self._segments:
-            return self.rewrite()
+            self.rewrite()
+            return
         _, own = self._divide(slot)
         for piece in (*own, *self._rest):
             piece.write()
-        return None
 
     def _draw_tile(self) -> None:
         rows = self._tile.view(-1, _DRAWN_BYTES // WORD_BYTES)

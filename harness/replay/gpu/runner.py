@@ -12,8 +12,8 @@ judge offers GPU memory for the exchange, its descriptor comes through SOCKET; e
     {"do": "fingerprint", "key": 5}                           -> {"status": "done", "inputs": [...]}
     {"do": "spans"}                                           -> {"status": "spans", "spans": [[us, records], ...]}
 
-Before the reply that ends a call, stray stores are looked for and the arena is rewritten: not behind the judge's back,
-because two processes at work on one GPU take turns of milliseconds. Any fault ends the process.
+Before the reply that ends a call, stray stores are looked for and the arena is poisoned again: not behind the judge's
+back, because two processes at work on one GPU take turns of milliseconds. Any fault ends the process.
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ from harness.replay.gpu.kernels import LoadedKernel, load_kernel
 from harness.replay.gpu.layout import Part
 from harness.replay.gpu.program import Memory, Program, Slot
 from harness.replay.gpu.span_clock import SpanClock, start_span_clock
-from harness.replay.lines import Lines
+from harness.replay.lines import AWAKE_S, Lines
 
 _LINE_BYTES = 4 << 20
-_AWAKE_S = 0.005  # what most requests take to come
 
 
 class Runner:
@@ -263,6 +262,6 @@ def main(arguments: list[str]) -> int:
         send({"status": "started", **about, "pinned": exchange.pinned, "on_gpu": exchange.on_gpu})
         return Runner(load_artifact(Path(arguments[0])), exchange, clock)
 
-    code = _serve(Lines(0, _LINE_BYTES, _AWAKE_S), send, start)
+    code = _serve(Lines(0, _LINE_BYTES, AWAKE_S), send, start)
     replies.flush()
     os._exit(code)  # tearing down a context that faulted can hang

@@ -19,7 +19,7 @@ from typing import Any
 from harness.errors import SandboxError
 from harness.replay.gpu.faults import GpuError
 from harness.replay.gpu.layout import Part
-from harness.replay.lines import Lines
+from harness.replay.lines import AWAKE_S, Lines
 from harness.replay.node.confinement import Confined, confine
 from harness.sandbox import Level, find_missing
 from harness.strict_json import parse_object
@@ -27,7 +27,6 @@ from harness.strict_json import parse_object
 START_TIMEOUT_S = 120.0
 PREPARE_TIMEOUT_S = 60.0  # no submitted code runs meanwhile: what takes long is the machine
 _LINE_BYTES = 4 << 20
-_AWAKE_S = 0.005  # what most replies take
 _REASON_CHARACTERS = 40
 _WHY_CHARACTERS = 160
 
@@ -55,7 +54,7 @@ class RunnerProcess:
         self.started: dict[str, Any] = {}
         self._loaded = self._begun = False
         self._confined = self._launch()
-        self._lines = Lines(self._confined.replies, _LINE_BYTES, _AWAKE_S)
+        self._lines = Lines(self._confined.replies, _LINE_BYTES, AWAKE_S)
 
     @property
     def level(self) -> Level:
@@ -112,7 +111,7 @@ class RunnerProcess:
         self._give_up(self.level, fault.message)
         self._confined.close()
         self._confined, self._loaded, self._begun = self._launch(), False, False
-        self._lines = Lines(self._confined.replies, _LINE_BYTES, _AWAKE_S)
+        self._lines = Lines(self._confined.replies, _LINE_BYTES, AWAKE_S)
 
     def _launch(self) -> Confined:
         """Start it at the highest level that is left."""
