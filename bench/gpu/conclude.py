@@ -36,7 +36,7 @@ from harness.submission import find_submission
 from harness.target import load_target
 from harness.toolchain import check_toolchain
 from tests.adversarial.catalogue import load_catalogue
-from tests.replay_gpu.test_gpu import EXPECTED
+from tests.replay_gpu.test_gpu import DIFFERS, EXPECTED
 
 TARGET = "h200"
 
@@ -111,6 +111,7 @@ def conclude_attacks(out: Path) -> dict[str, Any]:
         if cases:
             first = next((case for case in cases if case["status"] != "passed"), cases[-1])
             good = first["status"] == status and first["reason"] in reasons
+            good &= status != "passed" or all(bool(case["differing_bits"]) == (name in DIFFERS) for case in cases)
             found[name] = {"got": [first["status"], first["reason"]], "time_us": time_of(first), "as expected": good}
     return found
 

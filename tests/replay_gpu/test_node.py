@@ -20,7 +20,7 @@ from harness.replay.compare import compare_output
 from harness.replay.gpu.faults import DriverError, GpuError, blame, describe
 from harness.replay.gpu.fingerprint import fingerprint
 from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
-from harness.replay.gpu.regions import Region, cut_into_tiles, find_gaps
+from harness.replay.gpu.regions import Region, cut_into_tiles, find_gaps, join_touching
 from harness.replay.inputs import Received, Request, make_sample
 from harness.replay.node import pack
 from harness.replay.node.acceptance import accepts
@@ -258,6 +258,12 @@ def test_memory_is_cut_where_the_poison_begins_anew(start, end, expected):
     assert [((p.start - origin) // MIB, (p.end - origin) // MIB) for p in parts] == expected
 
 
+def test_regions_that_touch_are_one():
+    regions = [Region(40, 50), Region(10, 20), Region(20, 30), Region(51, 60), Region(30, 40)]
+    assert join_touching(regions) == [Region(10, 50), Region(51, 60)]
+    assert join_touching([]) == []
+
+
 def test_what_lies_between_tensors_is_found_in_whole_words():
     gaps = find_gaps(Region(100, 200), [(100, 110), (112, 121), (150, 200)])
     assert [(gap.start, gap.end) for gap in gaps] == [(124, 148)]
@@ -475,8 +481,8 @@ def test_a_runner_that_misbehaves(tmp_path, script, reason, told):
         ("spans", {"spans": [[1.0]]}),
         ("spans", {"spans": [[0.0, 1]]}),
         ("spans", {"spans": None}),
-        ("prepare", {}),
-        ("prepare", {"nodes": "many"}),
+        ("capture", {}),
+        ("capture", {"nodes": "many"}),
     ],
 )
 def test_a_reply_of_another_form_is_blamed_on_the_runner(tmp_path, ask, fields):
@@ -487,7 +493,7 @@ def test_a_reply_of_another_form_is_blamed_on_the_runner(tmp_path, ask, fields):
             "call": lambda: runner.call(0, [], [], [], 20),
             "fingerprint": lambda: runner.fingerprint_inputs(5, 2, 20),
             "spans": lambda: runner.take_spans(20),
-            "prepare": lambda: runner.prepare("M16_N64", 4),
+            "capture": runner.capture,
         }
         with pytest.raises(GpuError, match="something else than a reply") as caught:
             asks[ask]()

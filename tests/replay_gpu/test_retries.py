@@ -33,8 +33,10 @@ class Runner:
     def wait_until_started(self) -> None:
         pass
 
-    def prepare(self, shape_id: str, *_: Any) -> int:
+    def prepare(self, shape_id: str, *_: Any) -> None:
         self._how = self._behaviour.get(shape_id, "steady")
+
+    def capture(self) -> int:
         return 1
 
     def check_steps(self, *_: Any) -> None:

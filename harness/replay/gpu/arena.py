@@ -21,10 +21,11 @@ import torch
 from harness.replay.gpu.cold_cache import ColdCache, new_tile
 from harness.replay.gpu.device_memory import view_memory
 from harness.replay.gpu.program import Slot
-from harness.replay.gpu.regions import TILE_BYTES, WORD_BYTES, Region, cut_into_tiles, find_gaps
+from harness.replay.gpu.regions import TILE_BYTES, WORD_BYTES, Region, cut_into_tiles, find_gaps, join_touching
 
 _DRAWN_BYTES = 2 << 20  # the tile repeats what is drawn
 _WIDE_BYTES = 2 * WORD_BYTES  # compared at a time where nothing stands in the way
+_TORCHS_OWN = (0, 0)  # the pool of what is in no slot
 _LOW, _HIGH = 0x7FF9, 0x7FFF  # as in replay.poison: every half of a word reads as a NaN of no arithmetic
 
 
@@ -37,8 +38,8 @@ class _Piece:
     poison: torch.Tensor
 
     def write(self) -> None:
-        """Write the poison."""
-        self.memory.copy_(self.poison.expand_as(self.memory))
+        """Write the poison. Not by a copy: the driver's own may not go over the edge of two allocations."""
+        torch.bitwise_or(self.poison.expand_as(self.memory), 0, out=self.memory)
 
 
 class Arena:
@@ -54,7 +55,8 @@ class Arena:
         self._counted: tuple[int, int] | None = None  # segments, if they were counted since the last call
         self._searched: tuple[list[_Piece], torch.Tensor] | None = None
         self._rest: list[_Piece] = []  # what torch has besides: nothing there is needed between calls
-        self._pools: list[Region] = []
+        self._pools: list[Region] = []  # of slots; those that touch are one
+        self._blocks: list[tuple[tuple[int, int], Region]] = []  # what they are made of, by torch's name of the pool
         self._pieces: dict[int, tuple[list[_Piece], list[_Piece]]] = {}  # of each slot: others', its own
 
     @property
@@ -127,9 +129,11 @@ class Arena:
         return self._pieces[key]
 
     def _own_intervals(self, pool: Region, slot: Slot) -> list[tuple[int, int]]:
-        own = sorted((start, end) for start, end in slot.memory.intervals() if pool.start <= start < pool.end)
-        # An operator of ours used memory there that the plan does not know of: all of it may have changed.
-        return [(pool.start, pool.end)] if own and slot.memory.temporaries else own
+        own = [(start, end) for start, end in slot.memory.intervals() if pool.start <= start < pool.end]
+        if slot.memory.temporaries:  # operators of ours used memory there that the plan does not know of
+            blocks = (block for name, block in self._blocks if name == slot.pool)
+            own += [(block.start, block.end) for block in blocks if pool.start <= block.start < pool.end]
+        return sorted(own)
 
     def _cut(self, region: Region, origin: Region) -> Iterator[_Piece]:
         """Yield a region in pieces over which the tile lies as it does over all that it is part of."""
@@ -145,13 +149,14 @@ class Arena:
             return
         self._segments = segments
         kept = [memory.data_ptr() for memory in (self._tile, self._cold.spare)]
-        self._rest, self._pools, self._pieces = [], [], {}
+        self._rest, self._blocks, self._pieces = [], [], {}
         for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
-            start, size = segment["address"], segment["total_size"]
-            if tuple(segment["segment_pool_id"]) != (0, 0):
-                self._pools.append(Region(start, start + size))
+            start, size, name = segment["address"], segment["total_size"], tuple(segment["segment_pool_id"])
+            if name != _TORCHS_OWN:
+                self._blocks.append((name, Region(start, start + size)))
             elif not any(start <= address < start + size for address in kept):
                 self._rest += self._cut(Region(start, start + size), Region(start, start + size))
+        self._pools = join_touching(block for _, block in self._blocks)
 
 
 def _count_segments() -> tuple[int, int]:

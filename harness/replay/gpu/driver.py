@@ -47,6 +47,11 @@ def sticky_error() -> str:
     return "" if code == cuda.CUresult.CUDA_SUCCESS else _name(code)
 
 
+def end_context() -> None:
+    """End this process's context on GPU 0 now, not some time after the process. No call to CUDA may follow."""
+    check(cuda.cuDevicePrimaryCtxReset(check(cuda.cuDeviceGet(0), "cuDeviceGet")), "cuDevicePrimaryCtxReset")
+
+
 def load_function(cubin: bytes, name: str) -> tuple[Any, Any]:
     """Load machine code; return its module, which must be kept, and the function called `name`."""
     module = check(cuda.cuModuleLoadData(cubin), "cuModuleLoadData")

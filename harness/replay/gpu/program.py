@@ -52,10 +52,11 @@ class Memory:
 
 @dataclass
 class Slot:
-    """A captured call: its graph, its memory, and how many timed nodes the graph has."""
+    """A captured call: its graph, its memory, the name of torch's pool that has it, and how many timed nodes it has."""
 
     graph: Any
     memory: Memory
+    pool: tuple[int, int]
     nodes: int
 
 
@@ -121,7 +122,7 @@ class Program:
                 self._run_step(index, memory)
             self._guard(memory)
         graph.instantiate()
-        return Slot(graph, memory, count_nodes(graph.raw_cuda_graph()))
+        return Slot(graph, memory, graph.pool(), count_nodes(graph.raw_cuda_graph()))
 
     def launch_again(self, index: int, memory: Memory) -> str:
         """Launch one step once more on memory that exists; return its kernel's name, "" if it launches none."""

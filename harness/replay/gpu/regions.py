@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,6 +19,17 @@ class Region:
 
     start: int
     end: int
+
+
+def join_touching(regions: Iterable[Region]) -> list[Region]:
+    """Return regions in order, those that touch as one: each costs a few launches."""
+    joined: list[Region] = []
+    for region in sorted(regions, key=lambda region: region.start):
+        if joined and joined[-1].end == region.start:
+            joined[-1] = Region(joined[-1].start, region.end)
+        else:
+            joined.append(region)
+    return joined
 
 
 def find_gaps(pool: Region, intervals: list[tuple[int, int]]) -> Iterator[Region]:

@@ -6,7 +6,9 @@ is loaded it says {"status": "loaded"} of its own accord; it leaves the GPU alon
 judge offers GPU memory for the exchange, its descriptor comes through SOCKET; else the file DESCRIPTOR is used.
 
     {"do": "start", "gpu_bytes": 2097152}                     -> {"status": "started", "clock": true, ...}
-    {"do": "prepare", "shape_id": "...", "slots": 4}          -> {"status": "ready", ...}
+    {"do": "prepare", "shape_id": "...", "slots": 4}          -> {"status": "ready"}
+    {"do": "check_steps", "inputs": ...}                      -> {"status": "done"}
+    {"do": "capture"}                                         -> {"status": "captured", "nodes": 1}
     {"do": "call", "slot": 1, "inputs": ..., "outputs": ...,
      "after": ...}                                            -> {"status": "done", "events_us": 9.1}
     {"do": "fingerprint", "key": 5}                           -> {"status": "done", "inputs": [...]}
@@ -52,7 +54,7 @@ class Runner:
         self._artifact, self._exchange, self._clock = artifact, exchange, clock
         self._kernels: list[dict[str, LoadedKernel]] = []  # of each slot, loaded apart
         self._arena = Arena(describe_device().l2_bytes)
-        self._program: Program | None = None
+        self._programs: list[Program] = []  # of each slot
         self._slots: list[Slot] = []
         self._last: Slot | None = None
         self._given: list[bool] = []  # which inputs of the last call were the judge's
@@ -61,27 +63,30 @@ class Runner:
     @property
     def only_kernel(self) -> str:
         """The name of the kernel at work, "" if there are several."""
-        return self._program.only_kernel if self._program else ""
+        return self._programs[0].only_kernel if self._programs else ""
+
+    def warm_up(self) -> None:
+        """Go once through what surrounds a call, so that torch has loaded it. Nothing of the artifact's runs."""
+        nothing = Slot(None, Memory(), (0, 0), 0)
+        self._arena.rewrite()
+        with self._clock or contextlib.nullcontext():
+            self._arena.flush()
+            for event in self._events:
+                event.record()
+        begin_fingerprint(torch.zeros(1, device="cuda"), 0)
+        self._arena.begin_search(nothing)
+        self._arena.end_search()
+        self._arena.restore(nothing)
+        torch.cuda.synchronize()
 
     def prepare(self, shape_id: str, slots: int) -> dict[str, Any]:
-        """Load a shape's kernels and capture its call, several times at addresses of its own each.
-
-        Code has addresses too: where it lies moves a short kernel's time by a percent, so each slot loads its own.
-        """
-        self._slots, self._program, self._last = [], None, None
+        """Load a shape's kernels, for each slot its own: where code lies moves a short kernel's time by a percent."""
+        self._slots, self._programs, self._last = [], [], None
         torch.cuda.empty_cache()
         plan = self._artifact.plans[shape_id]
         self._kernels += [{} for _ in range(slots - len(self._kernels))]
-        programs = [self._load_program(plan, kernels) for kernels in self._kernels[:slots]]
-        self._program, self._slots = programs[0], [program.capture() for program in programs]
-        self._arena.rewrite()
-        return {
-            "status": "ready",
-            "nodes": self._slots[0].nodes,
-            "kernels": list(self._program.kernel_names),
-            "arena_bytes": self._arena.size_bytes,
-            "temporaries": self._slots[0].memory.temporaries,
-        }
+        self._programs = [self._load_program(plan, kernels) for kernels in self._kernels[:slots]]
+        return {"status": "ready"}
 
     def _load_program(self, plan: Plan, kernels: dict[str, LoadedKernel]) -> Program:
         for key in dict.fromkeys(launch.kernel for launch in plan.launches):
@@ -90,16 +95,22 @@ class Runner:
         return Program(self._artifact, plan, kernels)
 
     def check_steps(self, inputs: list[Part | None]) -> dict[str, Any]:
-        """Run one call step by step, waiting for each: what faults here has a name."""
-        assert self._program is not None
-        memory = Memory()
-        self._program.place_inputs(memory)
-        self._fill(memory, inputs)
-        self._program.run_checked(memory)
-        del memory
-        torch.cuda.empty_cache()
-        self._arena.rewrite()  # what it stored elsewhere is gone before the first call that is judged
+        """Run one call step by step, waiting for each: what faults here has a name.
+
+        It goes before the capture, in which a library that an operator needs could not come up.
+        """
+        program, memory = self._programs[0], Memory()
+        program.place_inputs(memory)
+        self._fill(program, memory, inputs)
+        program.run_checked(memory)
         return {"status": "done"}
+
+    def capture(self) -> dict[str, Any]:
+        """Capture the call once for each slot, at addresses of its own; what was stored before is gone."""
+        torch.cuda.empty_cache()
+        self._slots = [program.capture() for program in self._programs]
+        self._arena.rewrite()
+        return {"status": "captured", "nodes": self._slots[0].nodes}
 
     def call(
         self, number: int, inputs: list[Part | None], outputs: list[Part], after: list[Part | None]
@@ -112,9 +123,8 @@ class Runner:
             outputs: where each output goes.
             after: where each input goes after the call.
         """
-        assert self._program is not None
-        slot, plan = self._slots[number], self._program.plan
-        self._fill(slot.memory, inputs)
+        slot, program = self._slots[number], self._programs[number]
+        self._fill(program, slot.memory, inputs)
         with self._clock or contextlib.nullcontext():
             self._arena.flush()  # still at work while the call is launched, so that events see no launch
             self._events[0].record()
@@ -122,6 +132,7 @@ class Runner:
             self._events[1].record()
             torch.cuda.synchronize()
         self._last, self._given = slot, [part is not None for part in inputs]
+        plan = program.plan
         pairs = [*zip(plan.outputs, outputs, strict=True), *zip(plan.inputs, after, strict=True)]
         for tensor, part in pairs:
             if part is not None:
@@ -152,9 +163,8 @@ class Runner:
         Raises:
             GpuError: there was a stray store.
         """
-        assert self._program is not None
         assert self._last is not None
-        tensors = [self._last.memory.tensors[number] for number in self._program.plan.inputs]
+        tensors = [self._last.memory.tensors[number] for number in self._programs[0].plan.inputs]
         pairs = zip(tensors, self._given, strict=True)
         sums = [begin_fingerprint(tensor, key) if given else None for tensor, given in pairs]
         self._arena.begin_search(self._last)
@@ -170,26 +180,25 @@ class Runner:
         spans = self._clock.take() if self._clock else []
         return {"status": "spans", "spans": [[span.span_us, span.records] for span in spans]}
 
-    def _fill(self, memory: Memory, inputs: list[Part | None]) -> None:
-        assert self._program is not None
-        for number, part in zip(self._program.plan.inputs, inputs, strict=True):
+    def _fill(self, program: Program, memory: Memory, inputs: list[Part | None]) -> None:
+        for number, part in zip(program.plan.inputs, inputs, strict=True):
             if part is not None:
                 memory.tensors[number].copy_(self._exchange.tensor(part), non_blocking=True)
-        self._program.fill_constants(memory)
+        program.fill_constants(memory)
 
     def _blame_stray(self, slot: Slot) -> GpuError:
         """Launch the kernels once more, one by one, and name the one that stores outside of its tensors."""
-        assert self._program is not None
-        name = self._program.only_kernel
-        for index in range(len(self._program.plan.steps)) if not name else ():
+        program = self._programs[0]
+        name = program.only_kernel
+        for index in range(len(program.plan.steps)) if not name else ():
             self._arena.rewrite()
             self._arena.flush()
-            launched = self._program.launch_again(index, slot.memory)
+            launched = program.launch_again(index, slot.memory)
             self._arena.begin_search(slot)
             if self._arena.end_search() is not None and launched:
                 name = launched
                 break
-        told = name or f"one of {', '.join(self._program.kernel_names)}"
+        told = name or f"one of {', '.join(program.kernel_names)}"
         return GpuError("out_of_bounds", f"{told} wrote to memory that belongs to no tensor of its launch", name)
 
 
@@ -203,6 +212,8 @@ def _answer(runner: Runner, message: dict[str, Any]) -> dict[str, Any]:
         return runner.prepare(message["shape_id"], message["slots"])
     if message["do"] == "check_steps":
         return runner.check_steps(inputs)
+    if message["do"] == "capture":
+        return runner.capture()
     if message["do"] == "fingerprint":
         return runner.fingerprint_inputs(message["key"])
     if message["do"] == "spans":
@@ -260,7 +271,9 @@ def main(arguments: list[str]) -> int:
         about = {"clock": clock is not None, "why_no_clock": why_not}
         # Told before anything hostile is read: whether it comes up depends on the machine and the sandbox alone.
         send({"status": "started", **about, "pinned": exchange.pinned, "on_gpu": exchange.on_gpu})
-        return Runner(load_artifact(Path(arguments[0])), exchange, clock)
+        runner = Runner(load_artifact(Path(arguments[0])), exchange, clock)
+        runner.warm_up()
+        return runner
 
     code = _serve(Lines(0, _LINE_BYTES, AWAKE_S), send, start)
     replies.flush()

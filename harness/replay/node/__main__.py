@@ -60,8 +60,11 @@ def _choose_gpu() -> None:
 
 @contextlib.contextmanager
 def _turn(tell: Tell, *, shared: bool = False) -> Iterator[None]:
-    """Hold the GPU; say so where that takes a while."""
-    from harness.replay.gpu.driver import find_uuid
+    """Hold the GPU; say so where that takes a while. Nothing may be asked of CUDA after it.
+
+    The context ends within the turn: while it is torn down, the next one's calls would take longer.
+    """
+    from harness.replay.gpu.driver import end_context, find_uuid
     from harness.replay.node.turn import take_turn
 
     def wait() -> None:
@@ -73,6 +76,7 @@ def _turn(tell: Tell, *, shared: bool = False) -> Iterator[None]:
         if waited:
             tell({"event": "turn"})
         yield
+        end_context()
 
 
 def _replay(artifact: Path, problem: Path, request_file: Path, tell: Tell) -> None:
@@ -111,7 +115,7 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Tell) -> No
             nvml = open_nvml()
             machine = describe_node(nvml)
             tell({"event": "node", "machine": machine})
-            judge.warm_up(request.cases[0].shape, request.cases[0].distribution)
+            judge.warm_up(request.cases)
             runner.wait_until_started()
             ready = time.monotonic()
             with ClockWatch(nvml) as watch:

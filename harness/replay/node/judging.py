@@ -6,6 +6,9 @@ context before it is looked at.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 import torch
 
 from harness.plan import Plan, TensorMeta, row_major
@@ -17,6 +20,7 @@ from harness.replay.inputs import Received, Request, Sample, add_expected, draw_
 from harness.replay.judgement import Judgement
 from harness.replay.node.acceptance import accepts
 from harness.replay.node.case_layout import CaseLayout
+from harness.replay.node.node_report import CaseRequest
 from harness.replay.node.problem_document import ProblemDocument
 from harness.replay.node.sampling import Sampler
 from harness.replay.poison import same_bits
@@ -31,10 +35,12 @@ class GpuJudge:
         self.problem = problem
         self.reference = load_reference(problem)
 
-    def warm_up(self, shape: dict[str, int], distribution: str) -> None:
-        """Go through a judgement once, so that torch has loaded what it needs when the runner is ready."""
-        request = Request(tuple(sorted(shape.items())), distribution, 0)
-        sample = self.expect(request, self.draw(request))
+    def warm_up(self, cases: Iterable[CaseRequest]) -> None:
+        """Draw from each distribution, and judge once, so that torch has loaded all of it when the runner is ready."""
+        largest_first = sorted(cases, key=lambda case: math.prod(case.shape.values()), reverse=True)
+        for case in {case.distribution: case for case in largest_first}.values():
+            request = Request(tuple(sorted(case.shape.items())), case.distribution, 0)
+            sample = self.expect(request, self.draw(request))
         outputs = tuple(
             expected.to(getattr(torch, spec.dtype))
             for expected, spec in zip(sample.expected, self.problem.outputs, strict=True)

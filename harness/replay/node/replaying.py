@@ -180,14 +180,14 @@ class _Calls:
         self._order = slot_order(self._slots, self._random)
 
     def prepare(self) -> None:
-        """Capture the call, and run it once step by step, unless the last case was of this shape."""
+        """Run the call once step by step, then capture it, unless the last case was of this shape."""
         session, case = self._session, self._case
         if session.prepared != case.shape_id or session.slots < self._slots:
             session.prepared = ""
-            session.nodes, session.slots = session.runner.prepare(case.shape_id, self._slots), self._slots
-            request = self._request()
-            session.judge.send(session.judge.draw(request), self._layout, session.exchange)
+            session.runner.prepare(case.shape_id, self._slots)
+            session.judge.send(session.judge.draw(self._request()), self._layout, session.exchange)
             session.runner.check_steps(self._layout.inputs, case.timeout_s)
+            session.nodes, session.slots = session.runner.capture(), self._slots
             session.prepared = case.shape_id
         session.runner.take_spans(case.timeout_s)
 

@@ -131,15 +131,19 @@ class RunnerProcess:
     def _give_up(self, level: Level, why: str) -> None:
         self.why_lower.append(f"not {level}: {(why.strip().splitlines() or [''])[-1]}"[:_WHY_CHARACTERS])
 
-    def prepare(self, shape_id: str, slots: int) -> int:
-        """Have a shape's call captured in several slots; return how many nodes its graph has."""
-        reply = self._ask({"do": "prepare", "shape_id": shape_id, "slots": slots}, PREPARE_TIMEOUT_S, ours=True)
-        with _read_reply("prepare"):
-            return int(reply["nodes"])
+    def prepare(self, shape_id: str, slots: int) -> None:
+        """Have a shape's kernels loaded, for several slots."""
+        self._ask({"do": "prepare", "shape_id": shape_id, "slots": slots}, PREPARE_TIMEOUT_S, ours=True)
 
     def check_steps(self, inputs: list[Part | None], timeout_s: float) -> None:
         """Have one call run step by step."""
         self._ask({"do": "check_steps", "inputs": _encode(inputs)}, timeout_s)
+
+    def capture(self) -> int:
+        """Have the call captured in every slot; return how many nodes its graph has."""
+        reply = self._ask({"do": "capture"}, PREPARE_TIMEOUT_S, ours=True)
+        with _read_reply("capture"):
+            return int(reply["nodes"])
 
     def call(
         self,
