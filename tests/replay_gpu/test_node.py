@@ -18,7 +18,7 @@ from harness.errors import HarnessError, SpecError, WorkerError
 from harness.plan import Plan, TensorMeta, row_major
 from harness.replay.compare import compare_output
 from harness.replay.gpu.faults import DriverError, GpuError, blame, describe
-from harness.replay.gpu.fingerprint import fingerprint
+from harness.replay.gpu.fingerprint import fingerprints
 from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
 from harness.replay.gpu.regions import Region, cut_into_tiles, find_gaps, join_touching
 from harness.replay.inputs import Received, Request, make_sample
@@ -361,6 +361,10 @@ def test_the_fast_path_knows_the_cap_on_the_relative_error():
         assert accepts(problem, sample, outputs) is passes
 
 
+def fingerprint(tensor, key):
+    return fingerprints([tensor], key)[0]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64", "int32", "float8_e4m3fn", "bool"])
 def test_a_fingerprint_tells_one_bit(dtype):
     tensor = torch.zeros(1000).to(getattr(torch, dtype))
@@ -395,6 +399,21 @@ def test_a_fingerprint_sees_two_changes_that_could_cancel(dtype):
 def test_a_fingerprint_of_memory_that_lies_anywhere_is_the_same():
     tensor = torch.arange(1001, dtype=torch.float32)
     assert fingerprint(tensor[1:], 5) == fingerprint(tensor[1:].clone(), 5)
+
+
+def test_each_of_several_tensors_has_a_fingerprint_of_its_own():
+    counts = (300_000, 0, 1, 5000, 262_144, 8192)  # some larger than what is copied, some of whole rows only
+    tensors = [torch.arange(1, count + 1, dtype=torch.int32) for count in counts]
+    before = fingerprints(tensors, 5)
+    assert before[1] == 0
+    assert len(set(before)) == len(counts)
+    for number, tensor in enumerate(tensors):
+        for place in {0, len(tensor) // 2, len(tensor) - 1} & set(range(len(tensor))):
+            tensor[place] += 1
+            changed = [left != right for left, right in zip(before, fingerprints(tensors, 5), strict=True)]
+            assert changed == [other == number for other in range(len(counts))]
+            tensor[place] -= 1
+    assert fingerprints([], 5) == []
 
 
 def test_a_fingerprint_depends_on_the_key_and_the_order():

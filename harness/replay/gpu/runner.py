@@ -37,7 +37,7 @@ from harness.replay.gpu.device_memory import open_device_memory
 from harness.replay.gpu.driver import describe_device, sticky_error
 from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.faults import DriverError, GpuError, blame
-from harness.replay.gpu.fingerprint import begin_fingerprint
+from harness.replay.gpu.fingerprint import begin_fingerprints
 from harness.replay.gpu.kernels import LoadedKernel, load_kernel
 from harness.replay.gpu.layout import Part
 from harness.replay.gpu.program import Memory, Program, Slot
@@ -73,7 +73,7 @@ class Runner:
             self._arena.flush()
             for event in self._events:
                 event.record()
-        begin_fingerprint(torch.zeros(1, device="cuda"), 0)
+        begin_fingerprints([torch.zeros(1, device="cuda")], 0)
         self._arena.begin_search(nothing)
         self._arena.end_search()
         self._arena.restore(nothing)
@@ -165,15 +165,14 @@ class Runner:
         """
         assert self._last is not None
         tensors = [self._last.memory.tensors[number] for number in self._programs[0].plan.inputs]
-        pairs = zip(tensors, self._given, strict=True)
-        sums = [begin_fingerprint(tensor, key) if given else None for tensor, given in pairs]
+        given = [tensor for tensor, is_given in zip(tensors, self._given, strict=True) if is_given]
+        sums = begin_fingerprints(given, key) if given else torch.empty(0)
         self._arena.begin_search(self._last)
-        found = [0 if total is None else int(total) for total in sums]
-        sums.clear()  # the arena is rewritten next, and must not miss where they lay
+        found = iter(sums.tolist())
         self._end_search(self._last)
         self._arena.restore(self._last)
         self._last = None
-        return {"status": "done", "inputs": found}
+        return {"status": "done", "inputs": [next(found) if is_given else 0 for is_given in self._given]}
 
     def take_spans(self) -> dict[str, Any]:
         """Return the span of each call since the last time."""

@@ -1,7 +1,7 @@
 """The judge's fast path: is a call right, yes or no, with one look at the GPU's answer.
 
-The same bounds as `compare`, computed without a report and in few passes over memory, which is what it costs. A "no" is
-not a judgement: the caller asks `ruling` then, whose word counts.
+The bounds of `compare`, but for the rounding of a float64, computed without a report and in few passes over memory,
+which is what it costs. A "no" is not a judgement: the caller asks `ruling` then, whose word counts.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def within_tolerance(problem: Problem, sample: Sample, outputs: tuple[torch.Tens
         tolerance = problem.tolerance_of(spec.name)
         error, size = _difference(expected, got).abs_(), expected.abs()
         if size.numel():
-            verdicts.append(size.amax() < torch.inf)  # false for NaN too
-        bound = torch.add(size.new_full((), tolerance.atol), size, alpha=tolerance.rtol)
-        verdicts.append((error <= bound).all())
+            # NaN, and so false, where either is NaN or what is expected is infinite.
+            excess = torch.add(error, size, alpha=-tolerance.rtol, out=size)
+            verdicts.append(excess.amax() <= tolerance.atol)
         if tolerance.relative_l2 is not None:
             norms = torch.linalg.vector_norm(error), torch.linalg.vector_norm(expected)
             # Compared as squares would be, and 0 <= 0 where nothing is expected.

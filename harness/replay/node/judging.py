@@ -15,7 +15,7 @@ from harness.plan import Plan, TensorMeta, row_major
 from harness.replay.form import Form, check_form
 from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.faults import GpuError
-from harness.replay.gpu.fingerprint import fingerprint
+from harness.replay.gpu.fingerprint import fingerprints
 from harness.replay.inputs import Received, Request, Sample, add_expected, draw_inputs
 from harness.replay.judgement import Judgement
 from harness.replay.node.acceptance import accepts
@@ -78,9 +78,10 @@ class GpuJudge:
 
     def find_modified(self, inputs: tuple[torch.Tensor, ...], after: list[int], key: int) -> str:
         """Return the name of an input whose fingerprint after a call is not that of what was sent, "" if none."""
-        triples = zip(self.problem.inputs, inputs, after, strict=True)
-        changed = (spec.name for spec, tensor, seen in triples if not spec.buffer and fingerprint(tensor, key) != seen)
-        return next(changed, "")
+        declared = [n for n, spec in enumerate(self.problem.inputs) if not spec.buffer]
+        found = fingerprints([inputs[number] for number in declared], key)
+        changed = (number for number, sent in zip(declared, found, strict=True) if after[number] != sent)
+        return next((self.problem.inputs[number].name for number in changed), "")
 
     def send(self, inputs: tuple[torch.Tensor, ...], layout: CaseLayout, exchange: Exchange) -> None:
         """Write a call's inputs to the exchange, over whatever the last call left there."""

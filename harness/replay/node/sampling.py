@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from harness.replay.gpu.exchange import Exchange
-from harness.replay.gpu.fingerprint import fingerprint, weighted_sum
+from harness.replay.gpu.fingerprint import fingerprints, weighted_sums
 from harness.replay.inputs import GENERATORS, Request, Sample, add_expected, derive_seed, draw_inputs, draw_with
 from harness.replay.node.acceptance import within_tolerance
 from harness.replay.node.case_layout import CaseLayout
@@ -63,8 +63,8 @@ class Sampler:
             return self._graphs.accepts(after, key)
         outputs = tuple(exchange.take(part) for part in parts)
         torch.cuda.synchronize()
-        declared = zip(self._reference.problem.inputs, inputs, after, strict=True)
-        if any(not spec.buffer and fingerprint(tensor, key) != seen for spec, tensor, seen in declared):
+        declared = _declared(self._reference, inputs)
+        if fingerprints([inputs[number] for number in declared], key) != [after[number] for number in declared]:
             return False
         sample = add_expected(self._reference, request, inputs)
         return bool(within_tolerance(self._reference.problem, sample, outputs))
@@ -79,18 +79,15 @@ class _Graphs:
         self._drawing = self._new_graph(self._generators.values())
         with torch.cuda.graph(self._drawing):
             self.inputs = draw_with(reference, request, self._generators)
-        pairs = zip(reference.problem.inputs, self.inputs, strict=True)
-        self._declared = [(n, tensor) for n, (spec, tensor) in enumerate(pairs) if not spec.buffer]
+        self._declared = _declared(reference, self.inputs)
         self.outputs = [torch.empty(p.shape, dtype=getattr(torch, p.dtype), device="cuda") for p in layout.outputs]
-        self._keyed = [torch.Generator("cuda") for _ in self._declared]
-        self._judging = self._new_graph(self._keyed)
+        self._keyed = torch.Generator("cuda")
+        self._judging = self._new_graph([self._keyed])
         with torch.cuda.graph(self._judging):
-            made = tuple(tensor for _, tensor in self._declared)
+            made = tuple(self.inputs[number] for number in self._declared)
             sample = Sample(request, self.inputs, tuple(reference.reference(made, request.sizes)))
             right = within_tolerance(reference.problem, sample, tuple(self.outputs))
-            keyed = zip(made, self._keyed, strict=True)
-            sums = [weighted_sum(tensor, generator) for tensor, generator in keyed]
-            self._answer = torch.stack([right.to(torch.int64), *sums])
+            self._answer = torch.cat([right.to(torch.int64).view(1), weighted_sums(made, self._keyed)])
             self.expected = sample.expected
 
     def draw(self, request: Request) -> Tensors:
@@ -100,11 +97,10 @@ class _Graphs:
         return self.inputs
 
     def accepts(self, after: list[int], key: int) -> bool:
-        for generator in self._keyed:
-            generator.manual_seed(key)
+        self._keyed.manual_seed(key)
         self._judging.replay()
         right, *sums = self._answer.tolist()
-        return bool(right) and sums == [after[number] for number, _ in self._declared]
+        return bool(right) and sums == [after[number] for number in self._declared]
 
     @staticmethod
     def _new_graph(generators: Any) -> torch.cuda.CUDAGraph:
@@ -112,6 +108,12 @@ class _Graphs:
         for generator in generators:
             graph.register_generator_state(generator)
         return graph
+
+
+def _declared(reference: Reference, inputs: Tensors) -> list[int]:
+    """Return which inputs are not buffers, and so must not be written."""
+    pairs = zip(reference.problem.inputs, inputs, strict=True)
+    return [number for number, (spec, _) in enumerate(pairs) if not spec.buffer]
 
 
 def _capture(reference: Reference, request: Request, layout: CaseLayout) -> _Graphs | None:
