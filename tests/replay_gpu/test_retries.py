@@ -13,7 +13,7 @@ import pytest
 
 from harness.replay.gpu.faults import GpuError
 from harness.replay.inputs import Received
-from harness.replay.node import replaying
+from harness.replay.node import case_calls, replaying, session
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
 from harness.replay.timing import FIRST_SAMPLES, MOST_SLOTS, slot_order
 
@@ -92,7 +92,7 @@ class Judge:
 def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
     def run(*behaviours: dict[str, str], samples: int = 40) -> tuple[list[CaseReport], int]:
         monkeypatch.setattr(Runner, "behaviours", list(behaviours), raising=False)
-        monkeypatch.setattr(replaying, "RunnerProcess", Runner)
+        monkeypatch.setattr(session, "RunnerProcess", Runner)
         plans = dict.fromkeys("ab", SimpleNamespace(tensors=()))
         monkeypatch.setattr(replaying, "load_artifact", lambda _: SimpleNamespace(plans=plans))
         layout = SimpleNamespace(inputs=[], outputs=[], after=[], size=0)
@@ -168,7 +168,8 @@ def test_a_call_that_was_late_on_a_busy_machine_is_nobodys_fault(replay: Any) ->
 def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Seconds that pass when the runner says so, so that a busy machine is not waited for."""
     now = SimpleNamespace(s=0.0)
-    monkeypatch.setattr(replaying, "time", SimpleNamespace(monotonic=lambda: now.s))
+    for module in (case_calls, replaying):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now.s))
     return now
 
 

@@ -2,80 +2,30 @@
 
 Order within a case: one call step by step (a fault then has a kernel's name), two calls on equal inputs in two slots
 (both judged; their bits compared), then, for a benchmark, timed calls on inputs never seen before, every one judged.
-Inputs of a call are made after the outputs of the last one left the device. A failure ends the submission.
+A failure ends the submission; a fault of ours is tried once more. The calls themselves are `case_calls`'s.
 """
 
 from __future__ import annotations
 
-import random
-import secrets
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.artifact import Artifact, load_artifact
+from harness.artifact import load_artifact
 from harness.replay.gpu.faults import GpuError
-from harness.replay.gpu.layout import Part
-from harness.replay.inputs import Request
-from harness.replay.judgement import Judgement, failed
-from harness.replay.node.case_layout import CaseLayout, lay_out_case
-from harness.replay.node.judging import GpuJudge, count_differing_bits
-from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest, Samples
+from harness.replay.node.case_calls import LATE, CaseCalls, UnstableClocksError
+from harness.replay.node.case_layout import lay_out_case
+from harness.replay.node.judging import GpuJudge
+from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
 from harness.replay.node.runner_process import RunnerProcess
-from harness.replay.node.sampling import Sampler
-from harness.replay.timing import FIRST_SAMPLES, samples_needed, slot_count, slot_order, summarise
+from harness.replay.node.session import Session, Tell
 
 if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tried without
     from harness.replay.node.shared_memory import SharedMemory
 
 STARTS = 2  # a fresh runner is tried once more, for our faults, clocks that disagree, and a call that was late once
-PAIR = 2  # slots of a case that is not timed
-CASE_CALLS = 4  # all calls of a case may take this many times what one of them may
 _OURS = frozenset({"internal", "machine"})
-_LATE = "timeout"  # an endless kernel, or a machine that is busy: the second time in a replay decides
-
-Tell = Callable[[dict[str, Any]], None]
-
-
-class _UnstableClocksError(Exception):
-    """The samples can't be ranked; a fresh runner may do better, and else the report stands."""
-
-    def __init__(self, report: CaseReport) -> None:
-        super().__init__(report.id)
-        self.report = report
-
-
-@dataclass
-class _Session:
-    """What one replay needs at hand."""
-
-    artifact: Artifact
-    folder: Path
-    judge: GpuJudge
-    memory: SharedMemory
-    program: list[str]
-    tell: Tell
-    runner: RunnerProcess
-    starts: int = 1
-    prepared: str = ""
-    slots: int = 0
-    nodes: int = 0
-    captured: list[bool] = field(default_factory=list)
-    was_late: bool = False
-
-    def __post_init__(self) -> None:
-        self.exchange = self.memory.shared_with(self.runner)
-
-    def restart(self) -> None:
-        """Put a fresh runner in the place of the last one."""
-        self.runner.close()
-        self.runner = RunnerProcess(self.program, self.folder, self.runner.shared, self.runner.level)
-        self.memory.offer(self.runner)
-        self.runner.wait_until_started()
-        self.exchange = self.memory.shared_with(self.runner)
-        self.starts, self.prepared = self.starts + 1, ""
 
 
 def replay(
@@ -93,7 +43,7 @@ def replay(
         A report per case, and what the runner said of itself.
     """
     runner.wait_until_started()
-    session = _Session(load_artifact(folder), folder, judge, memory, program, tell, runner)
+    session = Session(load_artifact(folder), folder, judge, memory, program, tell, runner)
     reports: list[CaseReport] = []
     try:
         for case in request.cases:
@@ -110,7 +60,7 @@ def replay(
     return reports, {**session.runner.started, **sandbox, **sampling, "runners": session.starts}
 
 
-def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
+def _run_case(session: Session, case: CaseRequest) -> CaseReport:
     started = time.monotonic()
     report = CaseReport(case.id, "not_run")
     for attempt in range(STARTS):
@@ -122,7 +72,7 @@ def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
             report = CaseReport(case.id, "fault", fault.reason, fault.message, fault.kernel)
             if last or not _is_tried_again(session, fault):
                 break
-        except _UnstableClocksError as unstable:
+        except UnstableClocksError as unstable:
             report = unstable.report
             if last:
                 break
@@ -137,161 +87,30 @@ def _run_case(session: _Session, case: CaseRequest) -> CaseReport:
     return replace(report, seconds=round(time.monotonic() - started, 3))
 
 
-def _is_tried_again(session: _Session, fault: GpuError) -> bool:
-    if fault.reason != _LATE:
+def _is_tried_again(session: Session, fault: GpuError) -> bool:
+    if fault.reason != LATE:
         return fault.reason in _OURS
     first, session.was_late = not session.was_late, True
     return first
 
 
-def _blame_once_late(session: _Session, fault: GpuError) -> GpuError:
+def _blame_once_late(session: Session, fault: GpuError) -> GpuError:
     """Blame the machine for a call that was late for the first time in a replay, in a case's last try."""
-    if fault.reason != _LATE or session.was_late:
+    if fault.reason != LATE or session.was_late:
         return fault
     return GpuError("machine", f"{fault.message} Or a busy machine: the try before failed for another reason.")
 
 
-def _try_case(session: _Session, case: CaseRequest) -> CaseReport:
+def _try_case(session: Session, case: CaseRequest) -> CaseReport:
     plan = session.artifact.plans.get(case.shape_id)
     if plan is None:
         raise GpuError("internal", f"the artifact has no plan for {case.shape_id}")
     refused = session.judge.check_plan(plan, case.shape)
     if refused is not None:
         return CaseReport(case.id, "failed", str(refused.reason), refused.message, judgement=refused)
-    calls = _Calls(session, case, lay_out_case(session.judge.problem, case.shape))
+    calls = CaseCalls(session, case, lay_out_case(session.judge.problem, case.shape))
     calls.prepare()
     report = calls.check_pair()
     if report.status == "passed" and case.timed:
         report = calls.measure(report)
     return report
-
-
-class _Calls:
-    """The calls of one case."""
-
-    def __init__(self, session: _Session, case: CaseRequest, layout: CaseLayout) -> None:
-        self._session, self._case, self._layout = session, case, layout
-        self._seeds: list[int] = []
-        self._witness: list[float] = []
-        self._left_s = CASE_CALLS * case.timeout_s  # what the machine and the judge take is not the submission's
-        self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only orders slots
-        tensors = session.artifact.plans[case.shape_id].tensors
-        self._slots = slot_count(sum(tensor.size_bytes for tensor in tensors)) if case.timed else PAIR
-        self._order = slot_order(self._slots, self._random)
-
-    def prepare(self) -> None:
-        """Run the call once step by step, then capture it, unless the last case was of this shape."""
-        session, case = self._session, self._case
-        if session.prepared != case.shape_id or session.slots < self._slots:
-            session.prepared = ""
-            session.runner.prepare(case.shape_id, self._slots)
-            session.judge.send(session.judge.draw(self._request()), self._layout, session.exchange)
-            session.runner.check_steps(self._layout.inputs, case.timeout_s)
-            session.nodes, session.slots = session.runner.capture(), self._slots
-            session.prepared = case.shape_id
-        session.runner.take_spans(case.timeout_s)
-
-    def check_pair(self) -> CaseReport:
-        """Judge two calls on equal inputs in two slots."""
-        judge, request = self._session.judge, self._request()
-        sample = judge.expect(request, judge.draw(request))
-        received = []
-        for slot in self._random.sample(range(self._slots), PAIR):
-            judge.send(sample.inputs, self._layout, self._session.exchange)
-            self._call(slot)
-            received.append(judge.receive(self._layout, self._session.exchange))
-            judgement = judge.compare(sample, received[-1])
-            if not judgement.passed:
-                return self._failed(judgement)
-        return CaseReport(
-            self._case.id,
-            "passed",
-            judgement=judgement,
-            seeds=tuple(self._seeds),
-            calls=2,
-            differing_bits=count_differing_bits(*received),
-            nodes=self._session.nodes,
-        )
-
-    def measure(self, report: CaseReport) -> CaseReport:
-        """Time calls, every one on fresh inputs and judged.
-
-        Raises:
-            _UnstableClocksError: what was measured can't be ranked.
-        """
-        runner, nodes = self._session.runner, report.nodes
-        runner.take_spans(self._case.timeout_s)
-        self._witness, wanted = [], self._case.samples or FIRST_SAMPLES
-        sampler = self._session.judge.start_sampling(self._request(), self._layout)
-        self._session.captured.append(sampler.captured)
-        spans: list[float] = []
-        clocked = bool(runner.started.get("clock"))
-        while len(self._witness) < wanted:
-            judgement = self._judge_fresh_call(sampler)
-            if judgement is not None:
-                return self._failed(judgement)
-            if len(self._witness) == wanted:
-                spans += self._take_spans(wanted - len(spans), nodes) if clocked else []
-                if not self._case.samples and wanted == FIRST_SAMPLES:
-                    wanted = samples_needed(spans or self._witness)
-        samples = Samples(tuple(spans), tuple(self._witness), nodes)
-        report = replace(report, samples=samples, seeds=tuple(self._seeds), calls=report.calls + len(self._witness))
-        if spans and summarise(spans, self._witness, nodes).fault:
-            raise _UnstableClocksError(report)
-        return report
-
-    def _judge_fresh_call(self, sampler: Sampler) -> Judgement | None:
-        """Make one timed call and judge it; None if it is right."""
-        judge, exchange, layout, request = self._session.judge, self._session.exchange, self._layout, self._request()
-        inputs = sampler.draw(request)
-        judge.send(inputs, layout, exchange)
-        self._witness.append(self._call(next(self._order), hand_back=False))
-        key = secrets.randbits(63)
-        after = self._session.runner.fingerprint_inputs(key, len(layout.inputs), self._case.timeout_s)
-        if sampler.accepts(request, inputs, exchange, after, key):
-            return None
-        modified = judge.find_modified(inputs, after, key)
-        if modified:
-            return failed("input_modified", f"input {modified} was modified by the call: only outputs may be written")
-        sample = judge.expect(request, inputs)
-        return _unless_passed(judge.compare(sample, judge.receive(layout, exchange, hand_back=False)))
-
-    def _take_spans(self, count: int, nodes: int) -> list[float]:
-        spans = self._session.runner.take_spans(self._case.timeout_s)
-        if len(spans) != count or any(records != nodes for _, records in spans):
-            seen = sorted({records for _, records in spans})
-            raise GpuError(
-                "internal", f"the clock recorded {len(spans)} calls of {seen} nodes, expected {count} of {nodes}"
-            )
-        return [span for span, _ in spans]
-
-    def _call(self, slot: int, *, hand_back: bool = True) -> float:
-        layout, limit_s = self._layout, self._case.timeout_s
-        if self._left_s < 0:
-            raise GpuError(_LATE, f"the calls of this case took more than {CASE_CALLS * limit_s:g} s in all")
-        after: list[Part | None] = layout.after if hand_back else [None for _ in layout.after]
-        started = time.monotonic()
-        try:
-            return self._session.runner.call(slot, layout.inputs, layout.outputs, after, limit_s, tidy=hand_back)
-        finally:
-            self._left_s -= time.monotonic() - started
-
-    def _request(self) -> Request:
-        """Return a sample to make, with a seed that exists from now on."""
-        self._seeds.append(secrets.randbits(63))
-        return Request(tuple(sorted(self._case.shape.items())), self._case.distribution, self._seeds[-1])
-
-    def _failed(self, judgement: Judgement) -> CaseReport:
-        return CaseReport(
-            self._case.id,
-            "failed",
-            str(judgement.reason),
-            judgement.message,
-            judgement=judgement,
-            seeds=tuple(self._seeds[-1:]),
-            calls=len(self._seeds),
-        )
-
-
-def _unless_passed(judgement: Judgement) -> Judgement | None:
-    return None if judgement.passed else judgement
