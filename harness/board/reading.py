@@ -31,9 +31,11 @@ def status_word(status: str) -> str:
 
 
 def case_note(case: CaseRecord) -> str:
-    """Say why a case neither passed nor failed, or how much of it was checked."""
-    if case.status in ("passed", "failed"):
+    """Say why a case neither passed nor failed, how much of it was checked, or what was seen of one that passed."""
+    if case.status == "failed":
         return ""
+    if case.status == "passed":
+        return case.message
     return case.message or _REASON_WORDS.get(case.reason, case.reason.replace("_", " "))
 
 
@@ -155,6 +157,24 @@ def shape_text(shape: dict[str, int]) -> str:
 def element_text(element: WrongElement) -> str:
     """Write a wrong element: "[0, 1, 5]: got 0.25, expected 2.0"."""
     return f"[{', '.join(map(str, element.index))}]: got {element.got:.7g}, expected {element.expected:.7g}"
+
+
+def clocks_text(record: Record) -> str:
+    """Say what the GPU's clocks did during a replay: "SM 1980 MHz (1905 to 1980), ..."; nothing where nobody looked."""
+    seen = next(
+        (case.timing.clocks for case in record.cases if case.timing and "sm_mhz_median" in case.timing.clocks), {}
+    )
+    if not seen:
+        return ""
+    parts = [
+        f"SM {seen['sm_mhz_median']} MHz ({seen.get('sm_mhz_lowest', '?')} to {seen.get('sm_mhz_highest', '?')})",
+        f"memory {seen['memory_mhz']} MHz" if seen.get("memory_mhz") else "",
+        f"{seen['temperature_c_highest']} °C at the most" if seen.get("temperature_c_highest") else "",
+        f"slowed down by {str(seen['throttle']).replace(',', ', ')}"
+        if seen.get("throttle")
+        else "never seen slowed down",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def made_with(record: Record) -> list[tuple[str, str]]:

@@ -45,6 +45,7 @@ from harness.board.text import (
     short_names,
     size_bytes,
 )
+from harness.board.times import render_times
 from harness.frame import Frame
 from harness.store.record import CaseRecord, KernelRecord, Record
 from harness.text import clean
@@ -71,6 +72,7 @@ def render_record(record: Record, *, changes: Sequence[Change] = (), environment
         (None, render_verdict(record)),
         ("Changes", render_changes(changes) if changes else None),
         ("Cases", render_cases(record.cases, fold=short) if record.cases else None),
+        ("Times", render_times(record, whole=WHOLE)),
         ("Kernels", render_kernels(record.kernels) if record.kernels else None),
         ("Cost", _render_cost(record)),
         ("Warnings", Text("\n".join(clean(w) for w in record.warnings), "yellow") if record.warnings else None),

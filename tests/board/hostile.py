@@ -26,7 +26,8 @@ def hostile_record(minute: float = 9) -> Record:
     """A ranked record with hostile text wherever text can be."""
     record = passed("acme", 5.0, minute)
     error = OutputError(HOSTILE, 1.0, 1.0, 1.0, 2.0, 1, 8)
-    timed = record.cases[-1].timing
+    clocks = dict.fromkeys(("sm_mhz_median", "sm_mhz_lowest", "memory_mhz", "throttle", HOSTILE), HOSTILE)
+    timed = dataclasses.replace(record.cases[-1].timing, clocks=clocks, speedups={HOSTILE: 2.0})
     failed = CaseRecord(
         HOSTILE, HOSTILE, {HOSTILE: 1, "T": 2}, HOSTILE, "failed", HOSTILE, HOSTILE, (error,), 1.0, (), timed
     )

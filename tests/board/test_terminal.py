@@ -96,6 +96,56 @@ def test_a_failure_is_told_in_the_first_screen():
         assert any(told in line for line in first), told
 
 
+CLOCKS = {
+    "sm_mhz_lowest": 1905, "sm_mhz_median": 1980, "sm_mhz_highest": 1995, "memory_mhz": 3201,
+    "temperature_c_highest": 45, "throttle": "power_cap,software_thermal", "xids": "", "witness_us": 2.6,
+}  # fmt: skip
+
+
+def with_timing(record, **changes):
+    """The record with other facts in the timing of every benchmark."""
+    cases = (
+        dataclasses.replace(case, timing=case.timing and dataclasses.replace(case.timing, **changes))
+        for case in record.cases
+    )
+    return dataclasses.replace(record, cases=tuple(cases))
+
+
+def test_a_replay_tells_how_its_calls_scatter_what_they_are_faster_than_and_what_the_clocks_did():
+    speedups = {"compile": 1.25, "eager": 11.5, "starter": 2.0}
+    text = show(render_record(with_timing(passed("acme", 23.41), speedups=speedups, clocks=CLOCKS)))
+    times = text[text.index("\nTimes") : text.index("\nCost")].splitlines()
+    assert times[2].split() == "benchmark calls p10 µs p90 µs mean µs floor µs × starter × eager × compile".split()
+    assert times[3].split() == "B1 T64 H1 200 5.735 6.028 5.864 2.926 2.00 11.50 1.25".split()
+    assert [line.split()[:3] for line in times[4:6]] == [["B2", "T512", "H3"], ["B2", "T1024", "H3"]]
+    assert times[6].strip() == "×: how many times faster than starter, eager, compile"
+    assert times[7].strip() == (
+        "clocks: SM 1980 MHz (1905 to 1995), memory 3201 MHz, 45 °C at the most, "
+        "slowed down by power_cap, software_thermal"
+    )
+
+
+def test_what_was_not_measured_is_not_told():
+    plain = show(render_record(with_timing(passed("acme", 23.41), speedups={}, clocks={"xids": ""})))
+    assert "p90 µs" in plain
+    assert not any(word in plain for word in ("×", "clocks:", "slowed down"))
+    assert "never seen slowed down" in show(
+        render_record(with_timing(passed("acme", 9), clocks={**CLOCKS, "throttle": ""}))
+    )
+    assert "Times" not in show(render_record(checked()))
+
+
+def test_a_case_that_passed_with_other_bits_each_time_says_so():
+    record = passed("acme", 10)
+    told = "3 elements differ between two calls on equal inputs"
+    cases = (dataclasses.replace(record.cases[0], message=told), *record.cases[1:])
+    (line,) = [
+        line for line in show(render_record(dataclasses.replace(record, cases=cases)), 140).splitlines() if told in line
+    ]
+    assert line.split()[:4] == ["B1", "T64", "H2", "test"]
+    assert "passed" in line
+
+
 def without_function(record):
     """A record as policy and syntax verdicts make it: a line, but no function that it is in."""
     lines = tuple(dataclasses.replace(line, function="") for line in record.verdict.traceback)

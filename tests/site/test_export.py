@@ -127,6 +127,19 @@ def record_words(record, *earlier) -> str:
     return Page(render_site([*earlier, record], SEASON, generated=NOW)[f"{record_page(record.id)}.html"]).words
 
 
+def test_a_record_page_tells_how_calls_scatter_and_what_the_clocks_did():
+    clocks = {"sm_mhz_lowest": 1905, "sm_mhz_median": 1980, "sm_mhz_highest": 1980, "throttle": "power_cap"}
+    record = passed("acme", 23.41)
+    timed = dataclasses.replace(record.cases[-1].timing, clocks=clocks)
+    record = dataclasses.replace(
+        record, cases=(*record.cases[:-1], dataclasses.replace(record.cases[-1], timing=timed))
+    )
+    assert "Clocks: SM 1980 MHz (1905 to 1980), slowed down by power_cap." in record_words(record)
+    assert "Clocks" not in record_words(passed("acme", 23.41))
+    page = render_site([record], SEASON, generated=NOW)[f"{record_page(record.id)}.html"]
+    assert 'title="p10 to p90 of 200 calls: 91.77 to 96.45 µs"' in page
+
+
 def test_what_is_ruled_out_is_nobodys_best():
     best, last, newest = passed("acme", 5.0, 0), passed("acme", 10.0, 1), passed("acme", 9.0, 2)
     told = {}
