@@ -4,14 +4,10 @@ Reads a request {"architecture", "jobs", "kernel_wall_s", "kernels": [{"key", "t
 forks one child per kernel, at most `jobs` at a time, and writes `<key>.cubin` and `<key>.json` under OUT. A child that
 fails or aborts takes nothing else with it, nor does what its compilers print (whole PTX files, on failure): that is
 dropped. One JSON line per event goes to the protocol stream.
-
-The same IR must give the same machine code, which is what makes a program: NVIDIA's assembler for Blackwell chooses
-registers by where its memory lies (CUDA 13.1), so addresses are not randomised here.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -20,11 +16,9 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
+from harness.assemble.addresses import fix_addresses
 from harness.errors import ArtifactError
 from harness.kernel import MAX_CUBIN_BYTES, encode_facts, parse_facts
-
-_ASK, _NOT_RANDOM = 0xFFFFFFFF, 0x0040000  # of personality(2)
-_BEGUN = "HARNESS_ADDRESSES_FIXED"
 
 
 def run_requests(request: dict[str, Any], out: Path, protocol: TextIO) -> None:
@@ -109,19 +103,9 @@ def _report(protocol: TextIO, **event: Any) -> None:
     protocol.flush()
 
 
-def _fix_addresses() -> None:
-    """Begin anew without address randomisation, if that is on and may be turned off here."""
-    call = ctypes.CDLL(None).personality
-    now = call(ctypes.c_ulong(_ASK))
-    if now == -1 or now & _NOT_RANDOM or _BEGUN in os.environ or call(ctypes.c_ulong(now | _NOT_RANDOM)) == -1:
-        return
-    os.environ[_BEGUN] = "1"
-    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - itself
-
-
 def main() -> None:
     """Run the process; its own stdout becomes the protocol's alone."""
-    _fix_addresses()
+    fix_addresses()
     protocol = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))

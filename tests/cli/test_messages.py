@@ -216,6 +216,30 @@ def test_doctor_finds_what_is_here(root):
     assert "ptxas" in findings["assembler"]["found"]
 
 
+FORBID = """
+import ctypes, platform, runpy, struct, sys
+number = {"x86_64": 135, "aarch64": 92}[platform.machine()]
+# If it is personality(2), and the argument has ADDR_NO_RANDOMIZE and is no question, then EPERM, else allow.
+steps = [(0x20, 0, 0, 0), (0x15, 0, 5, number), (0x20, 0, 0, 16), (0x15, 3, 0, 0xFFFFFFFF), (0x45, 0, 2, 0x40000),
+         (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+sys.argv = ["harness", "doctor", "--json"]
+runpy.run_module("harness", run_name="__main__")
+"""
+
+
+def test_doctor_tells_where_addresses_stay_random(root):
+    """As in a container whose filter refuses that call."""
+    done = subprocess.run([sys.executable, "-c", FORBID], cwd=root, capture_output=True, text=True, timeout=120)
+    found = next(one for one in json.loads(done.stdout) if one["name"] == "assembler")
+    assert found["state"] == "lower"
+    assert "code for b200 may differ from build to build" in found["advice"]
+    assert done.returncode == 0, done.stderr  # submissions can be built all the same
+
+
 def test_a_package_outside_the_range_stops_early(root):
     code = "from harness.toolchain import check_toolchain; check_toolchain({'torch': '2.9.0', 'triton': '3.7.1'})"
     told = run_python(root, code).stderr
