@@ -110,6 +110,8 @@ def run_gpu_replay(
         arguments = ["replay", str(folder), str(scratch / "problem"), str(scratch / "request.json")]
         timeout_s = START_S + CALLS_PER_CASE * call_s * len(cases)
         report = _follow([*command, *arguments], asked, timeout_s, listener)
+    if problem.deterministic:
+        report = _refuse_differing_bits(report)
     passed = sum(case.status == "passed" for case in report.cases)
     where = report.machine.get("gpu", "the node's CPUs")
     listener(Event("replay", "end", f"{passed} of {len(cases)} cases pass on {where}"))
@@ -134,6 +136,26 @@ def _follow(command: list[str], asked: tuple[CaseRequest, ...], timeout_s: float
             report = parse_report(event.get("report"), asked)
     assert report is not None
     return report
+
+
+def _refuse_differing_bits(report: NodeReport) -> NodeReport:
+    """Return the report as a problem has it whose outputs must be the same, bit by bit, for equal inputs."""
+    return replace(report, cases=tuple(map(_refuse_if_bits_differ, report.cases)))
+
+
+def _refuse_if_bits_differ(case: CaseReport) -> CaseReport:
+    if case.status != "passed" or not case.differing_bits:
+        return case
+    message = (
+        f"{_tell_differing(case)}, and this problem asks for the same bits each time: is the order of additions left "
+        "to chance, as with atomics, or is memory read that nobody wrote?"
+    )
+    return replace(case, status="failed", reason="not_deterministic", message=message)
+
+
+def _tell_differing(case: CaseReport) -> str:
+    count = case.differing_bits
+    return f"{count} element{' differs' if count == 1 else 's differ'} between two calls on equal inputs"
 
 
 def floor_us(problem: Problem, case: Case, target: Target) -> float:
@@ -200,7 +222,7 @@ def _facts(replay: GpuReplay) -> dict[str, str | int | float]:
 def _report_case(case: Case, result: CaseReport, replay: GpuReplay) -> CaseRecord:
     message = result.message
     if result.status == "passed" and result.differing_bits:
-        message = f"{result.differing_bits} elements differ between two calls on equal inputs"
+        message = _tell_differing(result)
     return CaseRecord(
         case_id=case.id,
         role=case.role,

@@ -114,6 +114,7 @@ class Problem(Strict):
     outputs: tuple[TensorSpec, ...] = Field(min_length=1)
     tolerance: dict[str, Tolerance]
     precision: Precision
+    deterministic: bool = False
     distributions: dict[Name, str]
     tests: tuple[dict[str, int | str], ...] = Field(min_length=1)
     benchmarks: tuple[dict[str, int | str], ...] = Field(min_length=1)

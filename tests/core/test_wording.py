@@ -32,6 +32,7 @@ TASK = {
     "outputs": [{"name": "y", "shape": ["M", 3], "dtype": "float32"}],
     "tolerance": {"all": {"rtol": 1e-3, "atol": 1e-3, "relative_l2": 1e-3, "accepted": 0.5, "refused": 2.0}},
     "precision": "float32",
+    "deterministic": True,
     "distributions": {"default": "normal", "normal": "standard normal"},
     "tests": [{"M": 1, "distribution": "normal"}],
     "benchmarks": [{"M": 1}],
