@@ -175,6 +175,11 @@ def judge_gpu_replay(replay: GpuReplay, artifact: Artifact) -> Verdict:
             return judge_replay(case.reason, _explain(case), case.id, {"seeds": list(case.seeds[-1:])})
         if case.status == "fault":
             return judge_gpu_fault(case.reason, case.message, case.id, _lines_of(case.kernel, artifact))
+    left_out = next((case for case in replay.report.cases if case.status != "passed"), None)
+    if left_out is not None:
+        return judge_gpu_fault(
+            "internal", "the GPU node did not run this case, though none before it failed", left_out.id
+        )
     for case_id, timing in replay.timings.items():
         if timing.fault:
             return judge_measured(timing.fault, case_id, timing.time_us, timing.mean_us, timing.witness_us)

@@ -89,7 +89,7 @@ def replay_on_gpu(
             listener(Event("replay", "advance", f"once more: {str(error).splitlines()[0][:100]}"))
             continue
         verdict = judge_gpu_replay(replay, artifact)
-        retried = last or int(replay.report.machine.get("runners", 1)) > 1
+        retried = last or replay.report.machine.get("runners", 1) != 1
         if verdict.kind is not Kind.HARNESS_ERROR or retried:
             return Judged(replay, verdict)
         listener(Event("replay", "advance", f"once more: {verdict.message.splitlines()[0][:100]}"))

@@ -2,7 +2,8 @@
 
 Reasons and numbers only; how they come about is `compare`'s matter, what they mean for a team is `verdict`'s.
 Standard library only, because the parent reads judgements without importing torch. JSON has no NaN and no infinity:
-they travel as the strings "nan", "inf" and "-inf".
+they travel as the strings "nan", "inf" and "-inf". A document may come from somebody else's machine, so it is taken for
+hostile: every field is of its kind and within bounds, or it is no judgement.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 # In the order in which they are reported where several hold: an earlier one is the likelier cause of a later one.
 Reason = Literal[
@@ -25,6 +26,12 @@ Reason = Literal[
     "wrong_values",
     "relative_error",
 ]
+
+
+_MOST_OUTPUTS, _MOST_EXAMPLES, _MOST_AXES = 64, 100, 16
+_MOST_ELEMENTS = 1 << 48
+_MOST_TEXT = 4000  # characters of a sentence; what is longer is cut
+_NOT_FINITE = frozenset({"nan", "inf", "-inf"})
 
 
 @dataclass(frozen=True)
@@ -121,13 +128,20 @@ def encode_judgement(judgement: Judgement) -> dict[str, Any]:
 
 
 def parse_judgement(document: dict[str, Any]) -> Judgement:
-    """Return the judgement that `encode_judgement` wrote."""
+    """Return the judgement that `encode_judgement` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is none.
+    """
+    if document["status"] not in ("passed", "failed") or document["reason"] not in (None, *get_args(Reason)):
+        raise ValueError("a judgement has an unknown status or reason")
+    cause = document["likely_cause"]
     return Judgement(
         status=document["status"],
-        outputs=tuple(_parse_report(report) for report in document["outputs"]),
+        outputs=tuple(_parse_report(report) for report in _some(document["outputs"], _MOST_OUTPUTS)),
         reason=document["reason"],
-        message=document["message"],
-        likely_cause=document["likely_cause"],
+        message=_parse_text(document["message"]),
+        likely_cause=None if cause is None else _parse_text(cause),
     )
 
 
@@ -147,13 +161,17 @@ def _encode_report(report: OutputReport) -> dict[str, Any]:
 
 
 def _parse_report(fields: dict[str, Any]) -> OutputReport:
+    relative_l2 = fields["relative_l2"]
     return OutputReport(
-        name=fields["name"],
-        **{key: _parse_number(fields[key]) for key in _NUMBERS},
-        **{key: int(fields[key]) for key in _COUNTS},
+        name=_parse_text(fields["name"]),
+        max_abs=_parse_number(fields["max_abs"]),
+        max_rel=_parse_number(fields["max_rel"]),
+        relative_l2=None if relative_l2 is None else _parse_number(relative_l2),
+        worst_over_tolerance=_parse_number(fields["worst_over_tolerance"]),
+        **{key: _parse_count(fields[key]) for key in _COUNTS},
         worst=_parse_element(fields["worst"]) if fields["worst"] else None,
         first_wrong=_parse_element(fields["first_wrong"]) if fields["first_wrong"] else None,
-        examples=tuple(_parse_element(element) for element in fields["examples"]),
+        examples=tuple(_parse_element(element) for element in _some(fields["examples"], _MOST_EXAMPLES)),
     )
 
 
@@ -171,11 +189,11 @@ def _encode_element(element: Element | None) -> dict[str, Any] | None:
 
 def _parse_element(fields: dict[str, Any]) -> Element:
     return Element(
-        index=tuple(fields["index"]),
-        place=fields["place"],
-        got=float(fields["got"]),
-        expected=float(fields["expected"]),
-        over_tolerance=float(fields["over_tolerance"]),
+        index=tuple(_parse_count(position) for position in _some(fields["index"], _MOST_AXES)),
+        place=_parse_text(fields["place"]),
+        got=_parse_number(fields["got"]),
+        expected=_parse_number(fields["expected"]),
+        over_tolerance=_parse_number(fields["over_tolerance"]),
     )
 
 
@@ -183,5 +201,29 @@ def _encode_number(value: float | None) -> float | str | None:
     return value if value is None or math.isfinite(value) else str(float(value))
 
 
-def _parse_number(value: float | str | None) -> Any:
-    return None if value is None else float(value)
+def _parse_number(value: Any) -> float:
+    named = isinstance(value, str) and value in _NOT_FINITE
+    if not named and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        raise ValueError("a number is missing")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError("a number is too large") from None
+
+
+def _parse_count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_ELEMENTS:
+        raise ValueError("a count is missing or out of range")
+    return value
+
+
+def _parse_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is missing")
+    return value[:_MOST_TEXT]
+
+
+def _some(value: Any, most: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most:
+        raise ValueError("a list is missing or too long")
+    return value

@@ -5,8 +5,10 @@ The report is what one on an H200 said (`tests/replay_gpu/recorded`), changed in
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
+from dataclasses import replace as change_fields
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,9 @@ import pytest
 
 from harness.case import load_cases
 from harness.engine.gpu import GpuReplay, judge_gpu_replay, report_gpu_cases, run_gpu_replay
+from harness.engine.gpu_stage import Judged, replay_on_gpu
 from harness.engine.progress import ignore
+from harness.errors import WorkerError
 from harness.spec import load_problem
 from harness.target import load_target
 from harness.verdict import Kind
@@ -70,3 +74,75 @@ def test_what_is_wrong_besides_is_told_first(replay: Callable[..., GpuReplay]) -
     """A problem that asks for the same bits has not less to say of wrong values."""
     result = replay("wrong", lambda _: None, deterministic=True)
     assert judge_gpu_replay(result, artifact()).reason == "wrong_values"
+
+
+def test_a_case_that_nobody_ran_is_no_pass_and_nobodys_fault(replay: Callable[..., GpuReplay]) -> None:
+    result = replay("honest", lambda report: report["cases"][0].update(status="not_run"))
+    verdict = judge_gpu_replay(result, artifact())
+    assert (verdict.kind, verdict.case) == (Kind.HARNESS_ERROR, result.report.cases[0].id)
+    assert verdict.message.startswith("the GPU node did not run this case, though none before it failed")
+
+
+def test_a_node_that_does_not_count_its_runners_is_not_asked_twice(tmp_path: Path) -> None:
+    lines = change("misaligned", lambda report: (report["machine"].update(runners="many"), lose(report)))
+    said = tmp_path / "said"
+    (tmp_path / "node.py").write_text(
+        f"import pathlib, sys\nsaid = pathlib.Path({str(said)!r})\nassert not said.exists()\nsaid.touch()\n"
+        f"sys.stdout.write({lines!r})\n"
+    )
+    node, problem = [sys.executable, str(tmp_path / "node.py")], load_problem(SCALE)
+    held = change_fields(artifact(), folder=tmp_path)
+    judged = replay_on_gpu(node, held, problem, load_cases(problem), load_target("h200"), 3.0, ignore)
+    assert isinstance(judged, Judged)
+    assert judged.verdict.kind is Kind.HARNESS_ERROR
+
+
+def lose(report: dict[str, Any]) -> None:
+    report["clocks"]["xids"] = "79"
+
+
+# What a node says of a judgement is taken for hostile, as all that it says
+
+
+def first_output(report: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = report["cases"][0]["judgement"]["outputs"][0]
+    return found
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda report: report["cases"][0]["judgement"].update(status=["failed"]),
+        lambda report: report["cases"][0]["judgement"].update(reason="because"),
+        lambda report: report["cases"][0]["judgement"].update(message=["x"]),
+        lambda report: report["cases"][0]["judgement"].update(likely_cause={"a": 1}),
+        lambda report: report["cases"][0]["judgement"].update(outputs=[first_output(report)] * 100),
+        lambda report: first_output(report).update(name=[1]),
+        lambda report: first_output(report).update(wrong_elements=-1),
+        lambda report: first_output(report).update(wrong_elements=True),
+        lambda report: first_output(report).update(total_elements=10**30),
+        lambda report: first_output(report).update(max_abs=None),
+        lambda report: first_output(report).update(max_rel="1.5"),
+        lambda report: first_output(report).update(relative_l2=10**400),
+        lambda report: first_output(report).update(examples=first_output(report)["examples"][:1] * 1000),
+        lambda report: first_output(report)["worst"].update(index=[{}]),
+        lambda report: first_output(report)["worst"].update(index=list(range(100))),
+        lambda report: first_output(report)["worst"].update(place=7),
+        lambda report: first_output(report)["worst"].update(got=False),
+    ],
+)
+def test_a_judgement_that_is_none_is_refused(replay: Callable[..., GpuReplay], edit: Edit) -> None:
+    with pytest.raises(WorkerError, match="the node's report is not of its form"):
+        replay("wrong", edit)
+
+
+def test_what_a_judgement_says_at_length_is_cut(replay: Callable[..., GpuReplay]) -> None:
+    def lengthen(report: dict[str, Any]) -> None:
+        report["cases"][0]["judgement"].update(likely_cause="x" * 1_000_000)
+        first_output(report).update(name="y" * 1_000_000, max_abs="inf")
+
+    result = replay("wrong", lengthen)
+    assert len(judge_gpu_replay(result, artifact()).message) < 10_000
+    (error,) = report_gpu_cases(result)[0].errors
+    assert len(error.output) == 4000
+    assert math.isinf(error.max_abs)
