@@ -31,11 +31,12 @@ def command(problem: str | None, target: str | None, as_json: bool) -> int:
     from harness.engine.baselines import save_baselines
     from harness.engine.gpu_node import find_season_gpu, local_node
     from harness.engine.replaying import NO_GPU
-    from harness.spec import load_season
+    from harness.spec import find_problem, load_season
     from harness.target import load_target
 
     workspace = find_workspace(Path.cwd())
     season = load_season(workspace.root)
+    names = [find_problem(workspace.root, problem).name] if problem is not None else list(season.problems)
     targets = (load_target(target).name,) if target is not None else season.targets
     found = find_season_gpu(season.model_copy(update={"targets": targets}))
     if found is None:
@@ -43,7 +44,7 @@ def command(problem: str | None, target: str | None, as_json: bool) -> int:
     gpu, model = found
     node = local_node(workspace.state, gpu)
     measured = []
-    for name in [problem] if problem else list(season.problems):
+    for name in names:
         with show_progress(quiet=as_json) as listener:
             measured.append(_measure(name, model.name, node, listener, as_json=as_json))
         save_baselines(measured[-1], workspace.root)
@@ -59,6 +60,7 @@ def command(problem: str | None, target: str | None, as_json: bool) -> int:
 def _measure(problem: str, target: str, node: list[str], listener: Listener, *, as_json: bool) -> Baselines:
     from harness.engine.baselines import measure_baselines
     from harness.engine.build import Built, run_build
+    from harness.engine.gpu_node import NodeLacksError
     from harness.engine.gpu_stage import Judged, replay_on_gpu
     from harness.errors import HarnessError
     from harness.verdict import Kind
@@ -70,9 +72,10 @@ def _measure(problem: str, target: str, node: list[str], listener: Listener, *, 
         raise HarnessError(f"the starter of {problem} does not build: {built.message}")
     call_s = request.season.budgets.gpu_call_s
     judged = replay_on_gpu(node, built.artifact, request.problem, request.cases, request.target, call_s, listener)
-    if not isinstance(judged, Judged) or judged.verdict.kind is not Kind.PASSED:
-        why = judged.verdict.message if isinstance(judged, Judged) else judged.why
-        raise HarnessError(f"the starter of {problem} does not pass: {why}")
+    if not isinstance(judged, Judged):
+        raise NodeLacksError(judged.why)
+    if judged.verdict.kind is not Kind.PASSED:
+        raise HarnessError(f"the starter of {problem} does not pass: {judged.verdict.message}")
     return measure_baselines(node, request.problem, request.cases, request.target, judged.replay, listener)
 
 

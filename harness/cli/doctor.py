@@ -36,7 +36,9 @@ def command(gpu: bool, as_json: bool) -> int:
         from harness.cli.gpu_rates import show_rates
 
         return show_rates(as_json=as_json)
-    findings = [*_toolchain(), *_sandbox(), _gpus(), _assembler(), _disk()]
+    here = _gpus()
+    replay = [_replay()] if here.state == "ok" else []
+    findings = [*_toolchain(), *_sandbox(), here, *replay, _assembler(), _disk()]
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:
@@ -84,6 +86,33 @@ def _gpus() -> Finding:
             return Finding("gpu", "ok", result.stdout.strip())
     advice = "submissions are compiled and checked on the CPU, and not ranked; ranking needs a GPU of the season"
     return Finding("gpu", "missing", "none", advice)
+
+
+def _replay() -> Finding:
+    """Say whether the GPU can be used from here, and whether what it replays can be ranked."""
+    from harness.toolchain import installed_versions
+
+    lacking = ["a torch with CUDA"] if installed_versions()["torch"].endswith("+cpu") else []
+    lacking += [package for package in ("cuda-bindings", "cupti-python") if not _is_installed(package)]
+    if not lacking:
+        return Finding("replay", "ok", "torch with CUDA, cuda-bindings, and cupti-python for the score clock")
+    return Finding("replay", "missing", f"lacks {', '.join(lacking)}", _NO_REPLAY)
+
+
+_NO_REPLAY = (
+    "the GPU is not used, or its times not ranked, without them: remove .venv and run `make environment`, which "
+    "installs them where there is a driver"
+)
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _assembler() -> Finding:

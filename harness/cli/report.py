@@ -113,6 +113,8 @@ def render_build(
 
 
 def render_floors(floors_us: Mapping[str, float], target: str) -> list[RenderableType]:
-    """Return the least times that a target's hardware allows, a line for each benchmark."""
+    """Return the least times that a target's hardware allows, a line for each benchmark; nothing for none."""
+    if not floors_us:
+        return []
     heading = Text(f"\nThe floor on {clean(target)}: no kernel can be faster", "bold")
     return [heading, *(Text(f"  {clean(name)}  {microseconds(floor)} µs") for name, floor in floors_us.items())]

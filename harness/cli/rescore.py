@@ -54,8 +54,15 @@ def command(problem: str | None, team: str | None, target: str | None, again: bo
         print_json([_document(one) for one in done])
     else:
         print_renderable(*map(_line, done))
-        print(f"{sum(one.new is not None for one in done)} of {len(done)} artifacts replayed", file=sys.stderr)
+        replayed = f"{sum(one.new is not None for one in done)} of {len(done)} artifacts replayed"
+        print(replayed if done else _NOTHING.format(target=model.name), file=sys.stderr)
     return 0
+
+
+_NOTHING = (
+    "nothing to replay: this workspace has no accepted record of {target} that today's evaluator has not scored "
+    "(--again replays those too)"
+)
 
 
 def _document(one: Rescored) -> dict[str, object]:

@@ -48,14 +48,20 @@ def find_artifact(workspace: Workspace, name: str, store: Store | None = None) -
     folder = Path(name)
     if (folder / "manifest.json").is_file():
         return load_artifact(folder)
+    if folder.is_dir():
+        raise UsageError(f"{name} is no artifact's folder: it has no manifest.json")
     keys = [path for path in workspace.artifacts.glob(f"{_plain(name)}*") if (path / "manifest.json").is_file()]
     if len(keys) > 1:
         raise UsageError(f"{name!r} is the beginning of {len(keys)} artifacts: give more of it")
     if keys and len(name) >= MIN_KEY_CHARACTERS:
         return load_artifact(keys[0])
+    wanted = f"give a folder, {MIN_KEY_CHARACTERS} characters or more of a key in {workspace.artifacts}, or a record"
     if store is None:
-        raise UsageError(f"no artifact {name!r}: give a folder, a key of {workspace.artifacts}, or a record")
-    key = store.record(name).artifact_key
+        raise UsageError(f"no artifact {name!r}: {wanted}")
+    try:
+        key = store.record(name).artifact_key
+    except UsageError as error:
+        raise UsageError(f"no artifact {name!r}: {wanted} ({error})") from None
     if key is None:
         raise UsageError(f"nothing was built for record {name}, so there is nothing to replay")
     try:

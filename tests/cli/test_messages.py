@@ -48,6 +48,10 @@ def run(root, *arguments, **options):
         (["show", "zzz", "--from", str(RECORDS)], f"there is no record 'zzz' in {RECORDS}; there are 2s"),
         (["show", "--from", "nowhere"], "no records at nowhere: a JSON file, or a folder of them"),
         (["board", "scael"], "unknown problem 'scael'"),
+        (["replay", "zzz"], "no artifact 'zzz': give a folder, 6 characters or more of a key in "),
+        (["replay", "zzz"], "or a record (there is no record 'zzz'"),
+        (["replay", "problems"], "problems is no artifact's folder: it has no manifest.json"),
+        (["baseline", "scael"], "unknown problem 'scael'. Did you mean scale?"),
         (["board", "--csv"], "--csv needs a problem"),
     ],
 )

@@ -1,10 +1,12 @@
 """Which GPUs are here, and which of them the season ranks: the driver's tool repeats what real ones have said."""
 
+import json
 import os
 import shutil
 import stat
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
@@ -59,3 +61,44 @@ def test_rescoring_without_a_gpu_says_so(tmp_path):
     result = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
     assert result.returncode == 2
     assert "rescoring needs a GPU that the season ranks (h200): no GPU here" in result.stderr
+
+
+def harness(tmp_path, *arguments):
+    root = tmp_path / "w"
+    if not root.exists():
+        shutil.copytree(WORKSPACE, root)
+    command = [sys.executable, "-m", "harness", *arguments]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+
+
+def test_rescoring_where_nothing_is_to_be_replayed_says_so(tmp_path, monkeypatch):
+    driver_tool(tmp_path, monkeypatch, H200)
+    result = harness(tmp_path, "rescore")
+    assert (result.returncode, result.stdout.strip()) == (0, "")
+    assert "no accepted record of h200 that today's evaluator has not scored (--again" in result.stderr
+
+
+def test_doctor_says_what_a_gpu_here_cannot_be_used_without(tmp_path, monkeypatch):
+    driver_tool(tmp_path, monkeypatch, H200)
+    found = {row["name"]: row for row in json.loads(harness(tmp_path, "doctor", "--json").stdout)}
+    assert found["gpu"]["state"] == "ok"
+    lacking = [name for name in ("cuda-bindings", "cupti-python") if not installed(name)]
+    assert found["replay"]["state"] == ("missing" if lacking or version("torch").endswith("+cpu") else "ok")
+    assert all(name in found["replay"]["found"] for name in lacking)
+    assert ("remove .venv and run `make environment`" in found["replay"]["advice"]) == (
+        found["replay"]["state"] != "ok"
+    )
+
+
+def test_doctor_says_nothing_of_replays_where_there_is_no_gpu(tmp_path, monkeypatch):
+    driver_tool(tmp_path, monkeypatch, code=9)
+    names = [row["name"] for row in json.loads(harness(tmp_path, "doctor", "--json").stdout)]
+    assert "gpu" in names
+    assert "replay" not in names
+
+
+def installed(package):
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
