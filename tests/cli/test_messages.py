@@ -249,3 +249,14 @@ def test_a_package_outside_the_range_stops_early(root):
     told = run_python(root, code).stderr
     assert "torch 2.9.0 is outside the tested range >=2.11,<2.14: run `make environment`" in told
     assert "helion is not installed; this version needs helion>=1.5.0" in told
+
+
+def test_floors_are_told_of_benchmarks_and_not_of_none():
+    from harness.cli.report import render_floors
+
+    heading, line = render_floors({"benchmark/a": 0.0984}, "NVIDIA B200")
+    assert (heading.plain.strip(), line.plain) == (
+        "The floor on NVIDIA B200: no kernel can be faster",
+        "  benchmark/a  0.09840 µs",
+    )
+    assert render_floors({}, "NVIDIA B200") == []

@@ -19,9 +19,10 @@ from harness.engine.gpu import GpuReplay, judge_gpu_replay, report_gpu_cases, ru
 from harness.engine.gpu_stage import Judged, replay_on_gpu
 from harness.engine.progress import ignore
 from harness.errors import WorkerError
+from harness.replay.gpu.faults import SUBMISSION_REASONS
 from harness.spec import load_problem
 from harness.target import load_target
-from harness.verdict import Kind
+from harness.verdict import Kind, judge_gpu_fault
 from tests.replay_gpu.test_engine import artifact, change
 
 SCALE = Path(__file__).parents[1] / "replay_gpu" / "workspace" / "problems" / "scale"
@@ -81,6 +82,12 @@ def test_a_case_that_nobody_ran_is_no_pass_and_nobodys_fault(replay: Callable[..
     verdict = judge_gpu_replay(result, artifact())
     assert (verdict.kind, verdict.case) == (Kind.HARNESS_ERROR, result.report.cases[0].id)
     assert verdict.message.startswith("the GPU node did not run this case, though none before it failed")
+
+
+@pytest.mark.parametrize("reason", sorted(SUBMISSION_REASONS))
+def test_what_a_runner_blames_on_the_submission_counts_against_it(reason: str) -> None:
+    kind = judge_gpu_fault(reason, "what happened", "benchmark/a").kind
+    assert kind is (Kind.TIMEOUT if reason == "timeout" else Kind.RUNTIME_ERROR)
 
 
 def test_a_node_that_does_not_count_its_runners_is_not_asked_twice(tmp_path: Path) -> None:
