@@ -39,9 +39,9 @@ MEAN_GAP_US = 0.5  # clock ticks and single outliers of short kernels
 PROCESS_SPREAD = 0.005  # relative, between times of fresh processes; measured, see bench/gpu
 TICK_US = 0.032  # of the score clock
 
-# Events round a graph read 2.3 to 2.7 us more than the span of one node (H200; bench/gpu): twice that is no doubt yet.
-WITNESS_BASE_US = 6.0
-WITNESS_NODE_US = 2.0
+# Events round a graph read 2.2 to 2.8 us more than the span of one node, 3.5 of three, 3.9 of five (H200; bench/gpu).
+WITNESS_BASE_US = 4.5
+WITNESS_NODE_US = 0.75
 WITNESS_RELATIVE = 0.05
 
 _Z = 1.96

@@ -54,7 +54,8 @@ def _gpu_rows() -> Iterator[tuple[str, ...]]:
     heading = f"On a GPU ({document['environment'][0]['machine']['gpu']})"
     for name, found in document["attacks"].items():
         status, reason = found["got"]
-        effect = "none: refused" if status != "passed" else f"timed: {found['time_us']:g} us"
+        times = ", ".join(f"{time:g}" for time in found["times_us"])
+        effect = "none: refused" if status != "passed" else f"timed: {times} us"
         yield heading, name, status, reason, "replay", effect, "" if found["as expected"] else "WRONG"
 
 

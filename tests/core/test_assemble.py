@@ -99,14 +99,46 @@ def test_operations_outside_the_list_are_refused(tmp_path, line, told):
         assert end["reason"] == "refused_operation", end
 
 
-def test_inline_assembly_is_reported(tmp_path):
-    line = (
-        '%z = tt.elementwise_inline_asm "mov.u32 $0, 1;" {constraints = "=r,r", packed_element = 1 : i32, pure = true}'
+def with_assembly(text):
+    return with_line(
+        f'%z = tt.elementwise_inline_asm "{text}" {{constraints = "=r,r", packed_element = 1 : i32, pure = true}}'
         " %i : tensor<256xi32> -> tensor<256xi32>"
     )
-    (end,), out = assemble(tmp_path, [(with_line(line), {})])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mov.u32 $0, 1;",
+        "{ .reg .u32 t; mov.u32 t, ${1}; shr.u32 $0, t, 1; }",
+        "membar.gl; fence.proxy.async.global; ld.global.u32 $0, [0]; ld.volatile.shared.u32 $0, [0];",
+        "{ .reg .pred p; setp.eq.u32 p, $1, 0; @p bra global; global: mov.u32 $0, 1; }",
+    ],
+)
+def test_inline_assembly_is_reported(tmp_path, text):
+    (end,), out = assemble(tmp_path, [(with_assembly(text), {})])
     assert end["event"] == "assembled", end
-    assert facts_of(out, end).assembly == ("mov.u32 $0, 1;",)
+    assert facts_of(out, end).assembly == (text,)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{ .global .align 4 .u32 k; mov.u32 $0, 1; }", ".global"),
+        ("{.global.align 4 .u32 k; mov.u32 $0, 1; }", ".global"),
+        ("mov.u32 $0, 1; .shared .u32 k;", ".shared"),
+        ("/* */.const .u32 k = 1; mov.u32 $0, 1;", ".const"),
+        ("label:.local .u32 k; mov.u32 $0, 1;", ".local"),
+        ("} .visible .func f() { ret;", ".visible"),
+        ("{ .glo$(bal|bal$) .u32 k; mov.u32 $0, 1; }", "a $ that is no operand"),
+        ("{ .reg .u32 a${:uid}; mov.u32 $0, 1; }", "a $ that is no operand"),
+    ],
+)
+def test_inline_assembly_declares_nothing(tmp_path, text, told):
+    """A variable of a module's own outlives calls, where no poison is written."""
+    (end,), _ = assemble(tmp_path, [(with_assembly(text), {})])
+    assert (end["event"], end["reason"]) == ("failed", "refused_operation"), end
+    assert told in end["message"]
 
 
 def test_a_failing_kernel_takes_nothing_else_with_it(tmp_path):

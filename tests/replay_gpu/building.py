@@ -2,8 +2,8 @@
 
 usage: python -m tests.replay_gpu.building OUT [NAME ...]
 
-Each is a submission in the open division, built as any other is; `out_of_memory` is an honest one whose plan was edited
-by hand, because policy would never let it through.
+Each is a submission in the open division, built as any other is; those of `EDITED` are an honest one that was edited by
+hand, because no build would let it through.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import dataclasses
 import json
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.artifact import Artifact, load_artifact, save_artifact
@@ -67,6 +68,19 @@ def ask_for_much_memory(artifact: Artifact) -> Artifact:
     return dataclasses.replace(artifact, plans=plans)
 
 
+def add_variables(artifact: Artifact) -> Artifact:
+    """Return the artifact with machine code that says it has variables of its own, as if made by hand."""
+    kernels = {k: dataclasses.replace(v, cubin=v.cubin + b"\0.nv.global\0") for k, v in artifact.kernels.items()}
+    return dataclasses.replace(artifact, kernels=kernels)
+
+
+EDITED: dict[str, Callable[[Artifact], Artifact]] = {
+    "out_of_memory": ask_for_much_memory,
+    "variables": add_variables,
+}
+"""By name: what is made of `honest` by hand."""
+
+
 def export(artifact: Artifact, out: Path) -> None:
     """Write artifact, problem document and request to a folder."""
     problem = load_problem(HERE / "workspace" / "problems" / "scale")
@@ -84,8 +98,9 @@ def build_all(out: Path, state: Path, names: tuple[str, ...] = ()) -> None:
     for path in sorted(ATTACKS.glob("*.py")):
         if not names or path.stem in names:
             export(build_artifact(path, state), out / path.stem)
-    if not names or "out_of_memory" in names:
-        export(ask_for_much_memory(build_artifact(ATTACKS / "honest.py", state)), out / "out_of_memory")
+    for name, edit in EDITED.items():
+        if not names or name in names:
+            export(edit(build_artifact(ATTACKS / "honest.py", state)), out / name)
     build_node(out / "node.pyz")
 
 

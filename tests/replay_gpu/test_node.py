@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from harness.case import load_cases
 from harness.errors import HarnessError, SpecError, WorkerError
-from harness.plan import Plan, TensorMeta, row_major
+from harness.plan import OpStep, Plan, Tensor, TensorMeta, row_major
 from harness.replay.compare import compare_output
 from harness.replay.gpu.faults import DriverError, GpuError, blame, describe
 from harness.replay.gpu.fingerprint import fingerprints
+from harness.replay.gpu.host import run_operator
 from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
 from harness.replay.gpu.regions import Region, cut_into_tiles, find_gaps, join_touching
 from harness.replay.inputs import Received, Request, make_sample
@@ -399,6 +400,18 @@ def test_a_fingerprint_sees_two_changes_that_could_cancel(dtype):
 def test_a_fingerprint_of_memory_that_lies_anywhere_is_the_same():
     tensor = torch.arange(1001, dtype=torch.float32)
     assert fingerprint(tensor[1:], 5) == fingerprint(tensor[1:].clone(), 5)
+
+
+def test_an_operator_that_a_gpu_lacks_is_the_submissions_fault():
+    """Whatever torch says of it: the plan was traced on a CPU, where it works."""
+    out = TensorMeta((2, 2), (2, 1), "int64")
+    step = OpStep("aten.mm", (Tensor(0), Tensor(1)), (), (Tensor(2),))
+    tensors = {0: torch.ones(2, 2, dtype=torch.int64), 1: torch.ones(3, 2, dtype=torch.int64)}
+    with pytest.raises(
+        GpuError, match="the host program's aten.mm does not run on a cpu device: mat1 and mat2"
+    ) as fault:
+        run_operator(step, torch.ops.aten.mm.default, [out] * 3, tensors, torch.device("cpu"))
+    assert fault.value.reason == "unsupported_kernel"
 
 
 def test_each_of_several_tensors_has_a_fingerprint_of_its_own():

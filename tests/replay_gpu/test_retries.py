@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import weakref
 from collections import Counter
 from itertools import islice
 from pathlib import Path
@@ -10,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 from harness.replay.gpu.faults import GpuError
 from harness.replay.inputs import Received
@@ -109,6 +112,44 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
         return reports, about["runners"]
 
     return run
+
+
+def test_what_a_fault_met_is_gone_with_it(replay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge's graphs, for one, which must not outlive the context that they are of."""
+
+    class Sampler(SimpleNamespace):
+        pass
+
+    def start_sampling(*_: Any) -> Sampler:
+        sampler = Sampler(draw=lambda *_: (), accepts=lambda *_: True, captured=True)
+        seen.append(weakref.ref(sampler))
+        return sampler
+
+    def store_elsewhere(*_: Any) -> list[int]:
+        raise GpuError("out_of_bounds", "scale wrote to memory that belongs to no tensor of its launch")
+
+    seen: list[weakref.ref[Sampler]] = []
+    monkeypatch.setattr(Judge, "start_sampling", start_sampling)
+    monkeypatch.setattr(Runner, "fingerprint_inputs", store_elsewhere)
+    gc.collect()
+    gc.disable()
+    try:
+        reports, _ = replay({})
+        assert [(report.status, report.reason) for report in reports][0] == ("fault", "out_of_bounds")
+        assert [found() for found in seen] == [None]
+    finally:
+        gc.enable()
+
+
+def test_a_judge_without_memory_is_the_machines_fault(replay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(*_: Any) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(Judge, "draw", draw)
+    reports, runners = replay({}, {})
+    told = "the GPU's memory does not hold what the judge needs beside the submission"
+    assert (reports[0].status, reports[0].reason, reports[0].message) == ("fault", "machine", told)
+    assert runners == 2
 
 
 def is_wild(report: CaseReport) -> bool:

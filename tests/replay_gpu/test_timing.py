@@ -139,8 +139,9 @@ def test_clocks_that_disagree(over, fault):
 
 def test_more_nodes_may_cost_the_witness_more():
     spans = draw(50)
-    assert summarise(spans, witness_of(spans, 15.0), 1).fault == "witness"
-    assert summarise(spans, witness_of(spans, 15.0), 6).fault == ""
+    assert summarise(spans, witness_of(spans, 8.0), 1).fault == "witness"
+    assert summarise(spans, witness_of(spans, 8.0), 6).fault == ""
+    assert summarise(spans, witness_of(spans, 20.0), 6).fault == "witness"
 
 
 @pytest.mark.parametrize("spans", [[], [0.0, 1.0], [1.0, float("nan")], [1.0, float("inf")], [-1.0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +50,8 @@ def sticky_error() -> str:
 
 def end_context() -> None:
     """End this process's context on GPU 0 now, not some time after the process. No call to CUDA may follow."""
-    check(cuda.cuDevicePrimaryCtxReset(check(cuda.cuDeviceGet(0), "cuDeviceGet")), "cuDevicePrimaryCtxReset")
+    with contextlib.suppress(DriverError):  # then it ends with the process
+        check(cuda.cuDevicePrimaryCtxReset(check(cuda.cuDeviceGet(0), "cuDeviceGet")), "cuDevicePrimaryCtxReset")
 
 
 def load_function(cubin: bytes, name: str) -> tuple[Any, Any]:

@@ -42,11 +42,14 @@ def run_operator(
     """Run one operation and return its results by number.
 
     Raises:
-        GpuError: it returned other tensors than the plan says.
+        GpuError: torch does not run it on a GPU or not in a graph, or it returned other tensors than the plan says.
     """
     arguments = [_decode(value, tensors, device) for value in step.args]
     keywords = {name: _decode(value, tensors, device) for name, value in step.kwargs if name not in _DROPPED}
-    result = operator(*arguments, **keywords)
+    try:
+        result = operator(*arguments, **keywords)
+    except Exception as error:
+        raise _blame_operator(step.op, error, device) from None
     results: Sequence[Any] = result if isinstance(result, (tuple, list)) else (result,)
     if len(results) != len(step.outs):
         raise GpuError("internal", f"{step.op} returned {len(results)} results, the plan says {len(step.outs)}")
@@ -56,6 +59,18 @@ def run_operator(
             _compare(value, metas[out.number], step.op)
             made[out.number] = value
     return made
+
+
+def _blame_operator(op: str, error: Exception, device: torch.device) -> Exception:
+    """Return the fault of an operator that failed; what torch says of memory and of the GPU itself is left as it is."""
+    told = " ".join(str(error).split())[:200]
+    if isinstance(error, torch.OutOfMemoryError):
+        return error
+    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        return GpuError("unsupported_kernel", f"the host program's {op} cannot be captured into a CUDA graph: {told}")
+    if isinstance(error, torch.AcceleratorError):
+        return error
+    return GpuError("unsupported_kernel", f"the host program's {op} does not run on a {device.type} device: {told}")
 
 
 def _decode(value: Value, tensors: Mapping[int, torch.Tensor], device: torch.device) -> Any:

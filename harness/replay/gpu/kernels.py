@@ -16,6 +16,7 @@ from harness.replay.gpu.arguments import MAP_BYTES, Parameter, ParameterBlock, T
 from harness.replay.gpu.driver import LaunchShape, check, configure, launch, load_function
 from harness.replay.gpu.faults import DriverError, GpuError, describe
 
+_VARIABLES = b".nv.global\0"  # the section of what a module declares; nothing that Triton writes has one
 # The copy engine's numbers for element types differ from the ones that the compiler writes down.
 _HOST_TYPES = {8: 10, 9: 8, 10: 9}
 
@@ -60,9 +61,11 @@ def load_kernel(kernel: Kernel) -> LoadedKernel:
     """Load a kernel's machine code.
 
     Raises:
-        GpuError: this GPU does not take it.
+        GpuError: this GPU does not take it, or it could remember something where no poison is written.
     """
     facts = kernel.facts
+    if _VARIABLES in kernel.cubin:
+        raise GpuError("unsupported_kernel", f"{facts.name} has variables that outlive a call", facts.name)
     try:
         module, function = load_function(kernel.cubin, facts.name)
     except DriverError as error:

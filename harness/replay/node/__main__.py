@@ -6,6 +6,7 @@ Each prints JSON lines: progress events, and what was asked for last. The zip fi
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -76,6 +77,7 @@ def _turn(tell: Tell, *, shared: bool = False) -> Iterator[None]:
         if waited:
             tell({"event": "turn"})
         yield
+        gc.collect()  # a graph must not outlive the context
         end_context()
 
 

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from harness.artifact import load_artifact
 from harness.replay.gpu.faults import GpuError
 from harness.replay.node.case_calls import LATE, CaseCalls, UnstableClocksError
@@ -68,7 +70,7 @@ def _run_case(session: Session, case: CaseRequest) -> CaseReport:
         try:
             report = _try_case(session, case)
         except GpuError as found:
-            fault = _blame_once_late(session, found) if last else found
+            fault = (_blame_once_late(session, found) if last else found).with_traceback(None)  # it holds what it met
             report = CaseReport(case.id, "fault", fault.reason, fault.message, fault.kernel)
             if last or not _is_tried_again(session, fault):
                 break
@@ -109,8 +111,9 @@ def _try_case(session: Session, case: CaseRequest) -> CaseReport:
     if refused is not None:
         return CaseReport(case.id, "failed", str(refused.reason), refused.message, judgement=refused)
     calls = CaseCalls(session, case, lay_out_case(session.judge.problem, case.shape))
-    calls.prepare()
-    report = calls.check_pair()
-    if report.status == "passed" and case.timed:
-        report = calls.measure(report)
-    return report
+    try:
+        calls.prepare()
+        report = calls.check_pair()
+        return calls.measure(report) if report.status == "passed" and case.timed else report
+    except torch.OutOfMemoryError:  # the submission's own memory is the runner's business
+        raise GpuError("machine", "the GPU's memory does not hold what the judge needs beside the submission") from None
