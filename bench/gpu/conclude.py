@@ -36,7 +36,7 @@ from harness.submission import find_submission
 from harness.target import load_target
 from harness.toolchain import check_toolchain
 from tests.adversarial.catalogue import load_catalogue
-from tests.replay_gpu.test_gpu import DIFFERS, EXPECTED
+from tests.replay_gpu.test_gpu import DIFFERS, EXPECTED, GAIN, KEEPERS, times_of
 
 TARGET = "h200"
 
@@ -105,18 +105,22 @@ def time_of(case: dict[str, Any]) -> float | None:
 
 
 def conclude_attacks(out: Path) -> dict[str, Any]:
-    found = {}
+    found: dict[str, Any] = {}
+    honest = load(out, "attacks/attack-honest").get("cases", [])
     for name, (status, reasons) in EXPECTED.items():
         cases = load(out, f"attacks/attack-{name}").get("cases", [])
         if cases:
             first = next((case for case in cases if case["status"] != "passed"), cases[-1])
             good = first["status"] == status and first["reason"] in reasons
             good &= status != "passed" or all(bool(case["differing_bits"]) == (name in DIFFERS) for case in cases)
-            found[name] = {
-                "got": [first["status"], first["reason"]],
-                "times_us": list(filter(None, map(time_of, cases))),
-                "as expected": good,
-            }
+            if name in KEEPERS:
+                good &= all(
+                    kept.time_us > GAIN * t.time_us for kept, t in zip(times_of(cases), times_of(honest), strict=True)
+                )
+            if name == "noisy":
+                good &= "mean_gap" in {timing.fault for timing in times_of(cases)}
+            times_us = [round(timing.time_us, 3) for timing in times_of(cases)]
+            found[name] = {"got": [first["status"], first["reason"]], "times_us": times_us, "as expected": good}
     return found
 
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from harness.engine.gpu_node import find_local_gpu
+from harness.replay.timing import summarise
 from tests.replay_gpu.building import ATTACKS, EDITED, build_artifact, export
 
 pytestmark = [
@@ -22,6 +23,8 @@ EXPECTED = {
     "small_keeper": ("passed", {""}),
     "several_steps": ("passed", {""}),
     "clustered": ("passed", {""}),
+    "grid_barrier": ("passed", {""}),
+    "grid_3d": ("passed", {""}),
     "host_descriptors": ("passed", {""}),
     "device_descriptors": ("passed", {""}),
     "skinny_product": ("passed", {""}),
@@ -45,6 +48,8 @@ EXPECTED = {
     "variables": ("fault", {"unsupported_kernel"}),
 }
 DIFFERS = frozenset({"unwritten_bits"})  # two calls on equal inputs do not agree bit by bit
+KEEPERS = frozenset({"keeper", "small_keeper"})  # of what must gain nothing over `honest`
+GAIN = 0.95
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +94,25 @@ def test_attack(name, node, target, tmp_path):
     assert first["reason"] in reasons, first
     if status == "passed":
         assert all(bool(case["differing_bits"]) == (name in DIFFERS) for case in cases), cases
+
+
+def times_of(cases):
+    samples = [case["samples"] for case in cases if case["samples"] and case["samples"]["spans_us"]]
+    return [summarise(found["spans_us"], found["witness_us"], found["nodes"]) for found in samples]
+
+
+def test_calls_that_do_others_work_are_unstable(node, target, tmp_path):
+    export(build_artifact(ATTACKS / "noisy.py", tmp_path / "state", target), tmp_path / "noisy")
+    assert "mean_gap" in {timing.fault for timing in times_of(replay(node, tmp_path / "noisy"))}
+
+
+def test_nothing_is_kept_in_the_cache(node, target, tmp_path):
+    found = {}
+    for name in ("honest", *KEEPERS):
+        export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", target), tmp_path / name)
+        found[name] = [timing.time_us for timing in times_of(replay(node, tmp_path / name))]
+    for name in KEEPERS:
+        assert all(kept > GAIN * time for kept, time in zip(found[name], found["honest"], strict=True)), found
 
 
 def test_every_attack_has_an_expectation():

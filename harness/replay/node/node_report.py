@@ -6,17 +6,19 @@ and returns dataclasses whose every field is of its kind and within bounds, or r
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import WorkerError
 from harness.replay.judgement import Judgement, encode_judgement, parse_judgement
+from harness.replay.timing import MOST_SLOTS
 
 FORMAT = 1
 MAX_SAMPLES = 100_000
 MAX_TEXT = 4000
+MOST_NUMBER = 10**18
+LEAST_US, MOST_US = 1e-3, 1e9  # clocks count nanoseconds
 STATUSES = ("passed", "failed", "fault", "not_run")
 
 
@@ -134,6 +136,8 @@ def parse_report(document: Any, cases: Sequence[CaseRequest]) -> NodeReport:
         reports = [_parse_case(fields) for fields in document["cases"]]
         if [report.id for report in reports] != [case.id for case in cases]:
             raise WorkerError("the node's report is not about the cases that were asked for")
+        for report, case in zip(reports, cases, strict=True):
+            _check_samples(report.samples, case)
         return NodeReport(tuple(reports), _parse_facts(document["machine"]), _parse_facts(document["clocks"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise WorkerError(f"the node's report is not of its form: {type(error).__name__} {error!s:.100}") from None
@@ -162,11 +166,20 @@ def _parse_case(fields: dict[str, Any]) -> CaseReport:
 
 def _parse_samples(fields: dict[str, Any]) -> Samples:
     spans, witness = ([_number(v) for v in fields[name][:MAX_SAMPLES]] for name in ("spans_us", "witness_us"))
-    if not all(value > 0 for value in (*spans, *witness)):
-        raise ValueError("a sample is not a positive number")
+    if not all(LEAST_US <= value <= MOST_US for value in (*spans, *witness)):
+        raise ValueError("a sample is no time that a clock shows")
     if spans and len(spans) != len(witness):
         raise ValueError("the two clocks have different numbers of samples")
     return Samples(tuple(spans), tuple(witness), _count(fields["nodes"], 1 << 20))
+
+
+def _check_samples(samples: Samples | None, case: CaseRequest) -> None:
+    if samples is None:
+        return
+    if not case.timed:
+        raise ValueError("a case has samples that was not to be timed")
+    if len(samples.witness_us) < (case.samples or MOST_SLOTS):
+        raise ValueError("a case has too few samples")
 
 
 def _parse_facts(fields: dict[str, Any]) -> dict[str, str | int | float]:
@@ -185,7 +198,7 @@ def _text(value: Any, most: int) -> str:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST_NUMBER:
         raise ValueError("a number is missing or out of range")
     return value
 
