@@ -4,7 +4,9 @@ usage: python -m bench.gpu.agreement prepare FOLDER      (no GPU: builds, checks
        python -m bench.gpu.agreement compare FOLDER RESULTS
 
 The kernels: each problem's starter, what its kernels.yml makes of it, and the starter with other numbers of warps.
-Cases whose error lies within `MARGIN` of the tolerance, where it is refused, may differ; no other may.
+Cases whose error lies within `MARGIN` of the tolerance, where it is refused, may differ. Each side draws its own
+inputs, and a wrong kernel may be right for some of a distribution: a case may differ, too, for which the CPU itself
+comes to either verdict. No other may.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from harness.target import load_target
 from harness.toolchain import check_toolchain
 
 MARGIN = 0.2  # of the tolerance: an error between 0.8 and 1.2 of it may be told either way
+DRAWS = 20  # of a case that differs, on the CPU
 PREFIX = "agree-"
 TARGET = "h200"
 FILE = "kernels.yml"
@@ -95,7 +98,8 @@ def worst_of(problem: Problem, judgement: Judgement | None) -> float | None:
 
 def compare(folder: Path, results: Path) -> dict[str, Any]:
     """Compare case by case; return counts and every disagreement beyond the margin."""
-    kernels, compared, near, differing = 0, 0, 0, []
+    kernels, compared, near = 0, 0, 0
+    by_the_draw, differing = [], []
     for path in sorted(folder.glob(f"{PREFIX}*/cpu.json")):
         name = path.parent.name
         answer = results / f"{name}.json"
@@ -116,10 +120,23 @@ def compare(folder: Path, results: Path) -> dict[str, Any]:
             refused = error if cpu["status"] == "passed" else cpu["worst"]  # each side drew its own inputs
             if refused is not None and refused <= 1 + MARGIN:
                 near += 1
-            else:
-                found = [gpu["status"], gpu["reason"], error]
-                differing.append({"kernel": name, "case": case_id, "cpu": cpu, "gpu": found})
-    return {"kernels": kernels, "cases": compared, "within the margin": near, "differing": differing}
+                continue
+            found = {"kernel": name, "case": case_id, "cpu": cpu, "gpu": [gpu["status"], gpu["reason"], error]}
+            draws = draw_again(path.parent / "artifact", problem, case_id, passes=gpu["status"] == "passed")
+            (by_the_draw if draws else differing).append(found | {"draws until the CPU says the same": draws})
+    counts = {"kernels": kernels, "cases": compared, "within the margin": near}
+    return {**counts, "by the draw": by_the_draw, "differing": differing}
+
+
+def draw_again(artifact: Path, problem: Problem, case_id: str, *, passes: bool) -> int:
+    """Return how many draws of a case's inputs it takes until the CPU comes to a verdict, 0 if none of `DRAWS` does."""
+    case = next(case for case in load_cases(problem) if case.id == case_id)
+    season, level = load_season(ROOT), best_level().level
+    for number in range(1, DRAWS + 1):
+        (result,) = run_check(artifact, problem, (case,), season, level, True, ignore)
+        if (result.status == "passed") == passes:
+            return number
+    return 0
 
 
 if __name__ == "__main__":

@@ -140,27 +140,29 @@ def test_records_without_samples_are_pooled_too():
     assert next(c.timing.samples for c in pooled.record.cases if c.timing) == 600
 
 
-# Real times: one kernel in ten fresh processes on an H200, the median of each benchmark in microseconds
+# Real times: kernels in ten fresh processes each on an H200, as bench/gpu measured them last
+SPREAD = json.loads((Path(__file__).parents[2] / "bench" / "gpu" / "last.json").read_text())["spread"]
 
 
-def recorded_scores():
-    """The score of each of the ten processes."""
-    medians_us = json.loads(Path(__file__).with_name("ten_processes.json").read_text())
-    return [geometric_mean(medians) for medians in zip(*medians_us.values(), strict=True)]
+@pytest.fixture(params=sorted(SPREAD))
+def scores_us(request):
+    """The score of each of the ten processes of a kernel."""
+    cases = SPREAD[request.param]["cases"].values()
+    return [geometric_mean(times) for times in zip(*(case["times_us"] for case in cases), strict=True)]
 
 
-def test_one_kernel_under_two_names_never_differs_in_rank():
+def test_one_kernel_under_two_names_never_differs_in_rank(scores_us):
     """Without being known as one program: the target's noise is wide enough for every pair of processes."""
-    scores_us, noise = recorded_scores(), load_target("h200").noise
+    noise = load_target("h200").noise
     assert len(scores_us) == 10
     for first, second in itertools.permutations(scores_us, 2):
         records = [passed("one", first, 0), passed("other", second, 1), passed("slower", 1.1 * max(scores_us), 2)]
         assert [entry.place for entry in rank(records, *BOARD, noise=noise).entries] == [1, 1, 3]
 
 
-def test_twenty_runs_of_a_season_give_one_ranking():
+def test_twenty_runs_of_a_season_give_one_ranking(scores_us):
     """Teams of clearly different kernels, two of which have the same: places are the same in twenty runs."""
-    scores_us, noise = recorded_scores(), load_target("h200").noise
+    noise = load_target("h200").noise
     middle, chance = median(scores_us), random.Random(11)
     speeds = {"first": 0.9, "twin a": 1.0, "twin b": 1.0, "third": 1.05, "last": 2.0}
     seen = set()
