@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.board.text import magnitude, moment, percent
 from harness.frame import Frame
@@ -184,7 +184,7 @@ def made_with(record: Record) -> list[tuple[str, str]]:
         ("problem version", record.problem_version),
         ("evaluator", record.evaluator_version),
         ("toolchain", ", ".join(f"{tool} {version}" for tool, version in record.toolchain.items())),
-        ("machine", ", ".join(_machine_part(name, value) for name, value in record.machine.items())),
+        *_machines(record),
         ("sandbox", record.sandbox_level),
         ("submitted", f"{moment(record.created)} UTC"),
         ("finished", f"{moment(record.finished)} UTC" if record.finished else ""),
@@ -193,6 +193,18 @@ def made_with(record: Record) -> list[tuple[str, str]]:
         ("program", record.program_sha256[:16]),
     ]
     return [(name, value) for name, value in pairs if value]
+
+
+_OF_THE_BUILD = frozenset({"cpu", "cores", "memory_bytes", "kernel"})  # the GPU machine says nothing of these
+
+
+def _machines(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield the machine, or where a GPU was at work the one that built and the one that replayed: often two."""
+    replayed = "gpu" in record.machine
+    built = {name: value for name, value in record.machine.items() if not replayed or name in _OF_THE_BUILD}
+    rest = {name: value for name, value in record.machine.items() if name not in built}
+    yield "built on" if replayed else "machine", ", ".join(_machine_part(*item) for item in built.items())
+    yield "replayed on", ", ".join(_machine_part(*item) for item in rest.items())
 
 
 def _machine_part(name: str, value: str | int) -> str:

@@ -214,6 +214,16 @@ def test_what_was_accepted_lists_every_case_and_ends_without_the_verdict():
     assert show(render_record(submitted())).count("SUBMITTED") == 1
 
 
+def test_the_machine_that_built_and_the_one_that_replayed_are_told_apart():
+    record = dataclasses.replace(passed("acme", 23.41), machine={"cpu": "x86", "cores": 8})
+    assert "cpu x86, cores 8" in show(render_record(record))
+    record = dataclasses.replace(record, machine={**record.machine, "gpu": "NVIDIA B200", "python": "3.12"})
+    text = show(render_record(record))
+    lines = {line.split("  ")[1]: line.split() for line in text.splitlines() if line.startswith("  ")}
+    assert lines["built on"][2:] == ["cpu", "x86,", "cores", "8"]
+    assert lines["replayed on"][2:] == ["gpu", "NVIDIA", "B200,", "python", "3.12"]
+
+
 def test_the_environment_is_left_out_where_it_is_not_wanted():
     assert "Environment" in show(render_record(incorrect()))
     text = show(render_record(incorrect(), environment=False))
