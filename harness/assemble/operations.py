@@ -30,12 +30,13 @@ HELION_ASSEMBLY = frozenset(
     }
 )
 
-# As in `.global .u32 x;`, not as in `ld.global.u32`. An operand's name is a number; what else a dollar begins can put a
-# word together from parts.
+# As in `.global .u32 x;`, not as in `ld.global.u32`; after a number too, which may end a directive without a semicolon.
+# An operand's name is a number, as a unique one is; what else a dollar begins can put a word together from parts.
 _DECLARES = re.compile(
-    r"(?<!\w)\.(global|const|shared|local|param|tex|extern|visible|weak|common|func|entry|alias|section|file)\b"
+    r"(?:(?<!\w)|(?<![\w.:])\d\w*)"
+    r"\.(global|const|shared|local|param|tex|extern|visible|weak|common|func|entry|alias|section|file|loc)\b"
 )
-_NO_OPERAND = re.compile(r"\$(?!\d|\{\d)")
+_NO_OPERAND = re.compile(r"\$(?!\d|\{\d|\{:uid\})")
 
 INLINE_ASSEMBLY = "tt.elementwise_inline_asm"
 LIBRARY_CALL = "tt.extern_elementwise"
@@ -120,7 +121,8 @@ def inspect_operations(module: Any) -> Operations:
 
 
 def _find_declarations(text: str) -> set[str]:
-    found = {f"inline assembly with the directive .{match[1]}" for match in _DECLARES.finditer(text)}
+    told = "it may declare registers only"
+    found = {f"inline assembly with the directive .{match[1]}: {told}" for match in _DECLARES.finditer(text)}
     return found | ({"inline assembly with a $ that is no operand"} if _NO_OPERAND.search(text) else set())
 
 

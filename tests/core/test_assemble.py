@@ -101,7 +101,7 @@ def test_operations_outside_the_list_are_refused(tmp_path, line, told):
 
 def with_assembly(text):
     return with_line(
-        f'%z = tt.elementwise_inline_asm "{text}" {{constraints = "=r,r", packed_element = 1 : i32, pure = true}}'
+        f'%z = tt.elementwise_inline_asm "{text}" {{constraints = "=r,r", packed_element = 1 : i32, pure = false}}'
         " %i : tensor<256xi32> -> tensor<256xi32>"
     )
 
@@ -111,8 +111,8 @@ def with_assembly(text):
     [
         "mov.u32 $0, 1;",
         "{ .reg .u32 t; mov.u32 t, ${1}; shr.u32 $0, t, 1; }",
-        "membar.gl; fence.proxy.async.global; ld.global.u32 $0, [0]; ld.volatile.shared.u32 $0, [0];",
-        "{ .reg .pred p; setp.eq.u32 p, $1, 0; @p bra global; global: mov.u32 $0, 1; }",
+        "{ .reg .u64 a; cvt.u64.u32 a, $1; ld.volatile.global.u32 $0, [a]; ld.volatile.shared.u32 $0, [$1]; }",
+        "{ .reg .pred p; setp.eq.u32 p, $1, 0; mov.u32 $0, 2; @p bra L${:uid}; mov.u32 $0, 1; L${:uid}: }",
     ],
 )
 def test_inline_assembly_is_reported(tmp_path, text):
@@ -131,7 +131,10 @@ def test_inline_assembly_is_reported(tmp_path, text):
         ("label:.local .u32 k; mov.u32 $0, 1;", ".local"),
         ("} .visible .func f() { ret;", ".visible"),
         ("{ .glo$(bal|bal$) .u32 k; mov.u32 $0, 1; }", "a $ that is no operand"),
-        ("{ .reg .u32 a${:uid}; mov.u32 $0, 1; }", "a $ that is no operand"),
+        ("mov.u32 $0, 1; ${:comment}", "a $ that is no operand"),
+        ("{ .loc 1 1 1U.global .align 4 .u32 k = 1; mov.u32 $0, k; }", ".global"),
+        ("{ .loc 1 1 0x1.shared .u32 k; mov.u32 $0, 1; }", ".shared"),
+        ("{ .loc 1 1 1; mov.u32 $0, 1; }", ".loc: it may declare registers only"),
     ],
 )
 def test_inline_assembly_declares_nothing(tmp_path, text, told):

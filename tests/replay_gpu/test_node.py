@@ -418,6 +418,16 @@ def test_an_operator_that_a_gpu_lacks_is_the_submissions_fault():
     assert fault.value.reason == "unsupported_kernel"
 
 
+@pytest.mark.parametrize("told", ["CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate`", "CUDA error: unknown"])
+def test_a_library_that_fails_is_not_the_submissions_fault(told):
+    def operator(*_):
+        raise RuntimeError(told)
+
+    with pytest.raises(RuntimeError, match=told[:10]) as fault:
+        run_operator(OpStep("aten.mm", (), (), ()), operator, [], {}, torch.device("cpu"))
+    assert blame(fault.value, "", "").reason == "internal"
+
+
 def test_each_of_several_tensors_has_a_fingerprint_of_its_own():
     counts = (300_000, 0, 1, 5000, 262_144, 8192)  # some larger than what is copied, some of whole rows only
     tensors = [torch.arange(1, count + 1, dtype=torch.int32) for count in counts]

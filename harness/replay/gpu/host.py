@@ -6,6 +6,7 @@ the plan's tensors; values are looked at by nobody. Runs inside a graph capture,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from harness.plan import Descriptor, Named, OpStep, Tensor, TensorMeta, Value
 from harness.policy.operators import find_role
 from harness.replay.gpu.faults import GpuError
 
+_LIBRARY_FAULT = re.compile(r"CUBLAS_STATUS_|CUDNN_STATUS_|CUDA error|NVRTC")
 _DROPPED = frozenset({"pin_memory"})
 _KINDS = {"dtype": torch.dtype, "layout": torch.layout, "memory_format": torch.memory_format}
 
@@ -68,7 +70,7 @@ def _blame_operator(op: str, error: Exception, device: torch.device) -> Exceptio
         return error
     if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
         return GpuError("unsupported_kernel", f"the host program's {op} cannot be captured into a CUDA graph: {told}")
-    if isinstance(error, torch.AcceleratorError):
+    if isinstance(error, torch.AcceleratorError) or _LIBRARY_FAULT.search(told):
         return error
     return GpuError("unsupported_kernel", f"the host program's {op} does not run on a {device.type} device: {told}")
 

@@ -17,6 +17,7 @@ from harness.replay.gpu.driver import LaunchShape, check, configure, launch, loa
 from harness.replay.gpu.faults import DriverError, GpuError, describe
 
 _VARIABLES = b".nv.global\0"  # the section of what a module declares; nothing that Triton writes has one
+_INITIALISED = b".nv.global.init\0"  # tables of CUDA's own functions are there
 # The copy engine's numbers for element types differ from the ones that the compiler writes down.
 _HOST_TYPES = {8: 10, 9: 8, 10: 9}
 
@@ -64,7 +65,7 @@ def load_kernel(kernel: Kernel) -> LoadedKernel:
         GpuError: this GPU does not take it, or it could remember something where no poison is written.
     """
     facts = kernel.facts
-    if _VARIABLES in kernel.cubin:
+    if _VARIABLES in kernel.cubin or (facts.assembly and _INITIALISED in kernel.cubin):
         raise GpuError("unsupported_kernel", f"{facts.name} has variables that outlive a call", facts.name)
     try:
         module, function = load_function(kernel.cubin, facts.name)

@@ -15,7 +15,7 @@ import torch
 from harness.artifact import Artifact
 from harness.plan import DTYPE_BYTES, ConstantStep, LaunchStep, OpStep, Plan, TensorMeta
 from harness.replay.gpu.driver import count_nodes, sticky_error
-from harness.replay.gpu.faults import describe
+from harness.replay.gpu.faults import GpuError, describe
 from harness.replay.gpu.host import find_operator, run_operator
 from harness.replay.gpu.kernels import BoundLaunch, LoadedKernel, bind_launch
 
@@ -116,11 +116,14 @@ class Program:
         """Capture one call into a graph with memory of its own."""
         torch._C._cuda_clearCublasWorkspaces()  # else slots share one, in the memory of the first
         graph, memory = torch.cuda.CUDAGraph(keep_graph=True), Memory()
-        with torch.cuda.graph(graph):
-            self.place_inputs(memory)
-            for index, _ in enumerate(self.plan.steps):
-                self._run_step(index, memory)
-            self._guard(memory)
+        try:
+            with torch.cuda.graph(graph):
+                self.place_inputs(memory)
+                for index, _ in enumerate(self.plan.steps):
+                    self._run_step(index, memory)
+                self._guard(memory)
+        except Exception as error:  # torch ends the capture that was spoilt, and says only that
+            raise (error.__context__ if isinstance(error.__context__, GpuError) else error) from None
         graph.instantiate()
         return Slot(graph, memory, graph.pool(), count_nodes(graph.raw_cuda_graph()))
 
