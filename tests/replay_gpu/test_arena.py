@@ -62,3 +62,26 @@ def test_a_store_into_another_slot_is_found_where_slots_touch() -> None:
             assert (found is None) == (writer == searched)
             if found is not None:
                 assert found <= slots[writer].memory.tensors[1].data_ptr() + 12345
+
+
+def test_a_slot_is_not_taken_for_one_that_is_gone() -> None:
+    """The object of a new slot often lies where that of the last one lay."""
+    import torch
+
+    from harness.replay.gpu.arena import Arena
+    from harness.replay.gpu.program import Memory, Slot
+
+    graph = torch.cuda.CUDAGraph(keep_graph=True)
+    with torch.cuda.graph(graph):
+        tensors = [torch.empty(3 << 20, dtype=torch.uint8, device="cuda") for _ in range(2)]
+        tensors[0].zero_()
+    arena = Arena(L2_BYTES)
+    for number in range(20):
+        own, others = tensors[number % 2], tensors[1 - number % 2]
+        arena.rewrite()
+        arena.flush()
+        others[12345] = 1
+        slot = Slot(graph, Memory({0: own}), graph.pool(), 1)
+        arena.begin_search(slot)
+        assert arena.end_search() is not None
+        del slot

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -57,13 +58,8 @@ class Arena:
         self._rest: list[_Piece] = []  # what torch has besides: nothing there is needed between calls
         self._pools: list[Region] = []  # of slots; those that touch are one
         self._blocks: list[tuple[tuple[int, int], Region]] = []  # what they are made of, by torch's name of the pool
-        self._pieces: dict[int, tuple[list[_Piece], list[_Piece]]] = {}  # of each slot: others', its own
-
-    @property
-    def size_bytes(self) -> int:
-        """How much memory holds poison before a call."""
-        pools = sum(pool.end - pool.start for pool in self._pools)
-        return self._cold.spare.nbytes + pools + sum(piece.memory.nbytes for piece in self._rest)
+        # Of each slot: others', its own. Forgotten with the slot, whose memory this must not keep.
+        self._pieces = WeakKeyDictionary[Slot, tuple[list[_Piece], list[_Piece]]]()
 
     def rewrite(self) -> None:
         """Draw another tile and write it over everything but the spare, which `flush` writes."""
@@ -116,8 +112,7 @@ class Arena:
 
     def _divide(self, slot: Slot) -> tuple[list[_Piece], list[_Piece]]:
         """Divide the spare and the pools into what a call in a slot must not touch, and what is its own."""
-        key = id(slot)
-        if key not in self._pieces:
+        if slot not in self._pieces:
             spare = self._cold.spare.view(torch.int64)
             others, own = [_Piece(spare.data_ptr(), spare, self._tile.view(torch.int64))], list[_Piece]()
             for pool in self._pools:
@@ -125,8 +120,8 @@ class Arena:
                 others += [piece for gap in gaps for piece in self._cut(gap, pool)]
                 rest = find_gaps(pool, [(gap.start, gap.end) for gap in gaps])
                 own += [piece for region in rest for piece in self._cut(region, pool)]
-            self._pieces[key] = others, own
-        return self._pieces[key]
+            self._pieces[slot] = others, own
+        return self._pieces[slot]
 
     def _own_intervals(self, pool: Region, slot: Slot) -> list[tuple[int, int]]:
         own = [(start, end) for start, end in slot.memory.intervals() if pool.start <= start < pool.end]
@@ -149,7 +144,8 @@ class Arena:
             return
         self._segments = segments
         kept = [memory.data_ptr() for memory in (self._tile, self._cold.spare)]
-        self._rest, self._blocks, self._pieces = [], [], {}
+        self._rest, self._blocks = [], []
+        self._pieces.clear()
         for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
             start, size, name = segment["address"], segment["total_size"], tuple(segment["segment_pool_id"])
             if name != _TORCHS_OWN:

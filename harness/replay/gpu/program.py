@@ -50,7 +50,7 @@ class Memory:
             yield storage.data_ptr(), storage.data_ptr() + storage.nbytes()
 
 
-@dataclass
+@dataclass(eq=False)  # no other slot is this one, whatever it holds
 class Slot:
     """A captured call: its graph, its memory, the name of torch's pool that has it, and how many timed nodes it has."""
 
