@@ -50,15 +50,18 @@ def command(record: str | None, part: str | None, place: str | None, as_json: bo
 
 
 def _choose(place: str, record: str | None) -> Record:
-    """Return one of the records of a file or folder: the newest whose id begins so."""
-    from harness.store import load_records
+    """Return one of the records of a file or folder: the newest, or the one whose id begins so."""
+    from harness.store import load_records, pick_id
 
-    records = load_records(Path(place))
-    found = [one for one in records if one.id.startswith(record or "")]
-    if not found:
-        listed = ", ".join(one.id for one in records[:10])
+    records = {one.id: one for one in load_records(Path(place))}
+    newest_first = sorted(records, reverse=True)
+    if not newest_first:
+        raise UsageError(f"there is no record in {place}")
+    found = newest_first[0] if record is None else pick_id(record.strip().lower(), newest_first)
+    if found is None:
+        listed = ", ".join(newest_first[:10])
         raise UsageError(f"there is no record {str(record)[:40]!r} in {place}; there are {listed}")
-    return found[-1]
+    return records[found]
 
 
 def _newest(store: Store) -> Record:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.store.files import load_records, save_records
-from harness.store.ids import new_record_id, utc_now
+from harness.store.ids import new_record_id, pick_id, utc_now
 from harness.store.record import (
     ACCEPTED,
     BuildRecord,
@@ -42,6 +42,7 @@ __all__ = [
     "load_records",
     "new_record_id",
     "open_store",
+    "pick_id",
     "save_records",
     "utc_now",
 ]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Sequence
 from datetime import datetime, timezone
+
+from harness.errors import UsageError
+
+ID_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
+"""What ids are made of; those of records from elsewhere, too."""
+
+_SHOWN = 5
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _EPOCH_MS = 1_700_000_000_000
@@ -21,6 +29,19 @@ def new_record_id(now_s: float | None = None) -> str:
     return _base32(max(milliseconds, 0), _TIME_CHARACTERS) + _base32(
         secrets.randbits(5 * _RANDOM_CHARACTERS), _RANDOM_CHARACTERS
     )
+
+
+def pick_id(prefix: str, ids: Sequence[str]) -> str | None:
+    """Return the only one of some ids that begin with `prefix`, or the one that it is; None where there is none.
+
+    Raises:
+        UsageError: it begins several; the message lists some.
+    """
+    matching = [prefix] if prefix in ids else [one for one in ids if one.startswith(prefix)]
+    if len(matching) > 1:
+        listed = ", ".join(matching[:_SHOWN]) + (" and others" if len(matching) > _SHOWN else "")
+        raise UsageError(f"{prefix[:40]!r} begins more than one record's id: {listed}. Give more of it")
+    return matching[0] if matching else None
 
 
 def utc_now() -> str:

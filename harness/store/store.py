@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 
 from harness.errors import StoreError, UsageError
 from harness.store.database import LOCK_TIMEOUT_S, Database
-from harness.store.ids import utc_now
+from harness.store.ids import ID_CHARACTERS, pick_id, utc_now
 from harness.store.owner import Owner, is_gone
 from harness.store.record import Record, VerdictRecord, decode_record
 from harness.store.rows import owner_columns, record_columns
@@ -32,8 +32,6 @@ UNREACHABLE_AFTER_S = 24 * 3600
 
 IDENTITY = ("team", "problem", "target", "division", "season", "source_sha256")
 """What a record is from its submission on."""
-
-_ID_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 
 
 @dataclass(frozen=True)
@@ -138,15 +136,14 @@ class Store:
         prefix = prefix.strip().lower()
         newest = select(records.c.id).order_by(records.c.id.desc())
         with self._database.read() as connection:
-            if not prefix or not _ID_CHARACTERS.issuperset(prefix):
+            if not prefix or not ID_CHARACTERS.issuperset(prefix):
                 raise UsageError(f"{prefix[:40]!r} is not a record's id. {_suggest(connection, prefix)}")
             matching = newest.where(records.c.id.startswith(prefix)).limit(6)
             ids = [prefix] if _exists(connection, prefix) else list(connection.scalars(matching))
-            if not ids:
+            found = pick_id(prefix, ids)
+            if found is None:
                 raise UsageError(f"there is no record {prefix[:40]!r}. {_suggest(connection, prefix)}")
-            if len(ids) > 1:
-                raise UsageError(f"{prefix!r} begins more than one record's id: {', '.join(ids[:5])}. Give more of it")
-            return _load(connection, select(records.c.document).where(records.c.id == ids[0]))[0]
+            return _load(connection, select(records.c.document).where(records.c.id == found))[0]
 
     def records(
         self,
