@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from harness.engine.workspace import Workspace, find_workspace
+from harness.errors import UsageError
 from harness.text import clean
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
     season = load_season(workspace.root)
     if problem.name not in season.problems:
         print(f"note: {problem.name} is not in the season, so this is for trying it out: never ranked", file=sys.stderr)
+    division = _find_division(options.division, season)
     target = load_target(options.target) if options.target else None
     cases = select_cases(load_cases(problem, options.suite), options.cases)
     submission = find_named(options, workspace, problem)
@@ -105,13 +107,28 @@ def resolve(options: Options) -> tuple[Workspace, BuildRequest]:
         problem=problem,
         season=season,
         target=target or _default_target(season, submission),
-        division=options.division or season.divisions[0],
+        division=division,
         cases=cases,
         portable=options.portable,
         level=find_level(),
         toolchain=toolchain,
         suite=options.suite,
     )
+
+
+def _find_division(wanted: str | None, season: Season) -> str:
+    """Return the division that is wanted, or the season's first.
+
+    Raises:
+        UsageError: the season has none of that name; nothing has been done yet.
+    """
+    if wanted is not None and wanted not in season.divisions:
+        listed, first = " and ".join(season.divisions), season.divisions[0]
+        raise UsageError(
+            f"the season has no {wanted} division, it has {listed}: leave DIVISION (--division) out for {first}; an "
+            f"organiser adds one to `divisions` of shapes.yaml"
+        )
+    return wanted or season.divisions[0]
 
 
 def find_named(options: Options, workspace: Workspace, problem: Problem) -> Submission:
