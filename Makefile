@@ -13,13 +13,16 @@ RUN := .venv/bin/python -m
 OPTIONS = $(if $(TEAM),--team '$(TEAM)') $(if $(TARGET),--target '$(TARGET)') $(if $(FILE),--file '$(FILE)') \
 	$(if $(SUITE),--suite '$(SUITE)') $(if $(DIVISION),--division '$(DIVISION)') $(if $(CASE),--case '$(CASE)') $(ARGS)
 
-.PHONY: help need-problem environment submit dry-run build new show board site serve qualify doctor lint test test-all test-gpu fuzz bench clean
+.PHONY: help need-problem need-team environment submit dry-run build new show board site serve qualify doctor lint test test-all test-gpu fuzz bench clean
 
 help:  ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 need-problem:
 	@$(if $(PROBLEM),:,echo 'say which problem: make $(firstword $(MAKECMDGOALS)) PROBLEM=chunk_fwd_h' >&2; exit 2)
+
+need-team:
+	@$(if $(TEAM),:,echo 'say which team: make $(firstword $(MAKECMDGOALS)) PROBLEM=$(or $(PROBLEM),chunk_fwd_h) TEAM=your-team' >&2; exit 2)
 
 environment:  ## Make .venv, or bring it up to date.
 	@$(PYTHON) -I harness/bootstrap.py
@@ -33,7 +36,7 @@ dry-run: need-problem environment  ## Judge and time on a GPU of your own, and r
 build: need-problem environment  ## Compile only: PROBLEM, [TEAM, TARGET, FILE].
 	@$(HARNESS) build '$(PROBLEM)' $(OPTIONS)
 
-new: need-problem environment  ## Begin a team's submission from the starter: PROBLEM, TEAM.
+new: need-problem need-team environment  ## Begin a team's submission from the starter: PROBLEM, TEAM.
 	@$(HARNESS) new '$(PROBLEM)' --team '$(TEAM)' $(ARGS)
 
 show: environment  ## Show one record in full: [RECORD], the newest by default.

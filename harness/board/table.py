@@ -69,6 +69,11 @@ def render_standings(standings: Sequence[Standing], where: str, problems: Sequen
     return Group(heading, Padding(FittedTable(columns, rows), (0, 0, 0, 2)))
 
 
+def spaced(parts: Sequence[RenderableType]) -> list[RenderableType]:
+    """Return boards and standings with a blank line between each two."""
+    return [piece for part in parts for piece in (Text(""), part)][1:]
+
+
 def verdict_text(kind: str) -> Text:
     """Return a verdict in its colour."""
     style = OURS_STYLE if kind in ("HARNESS_ERROR", "INTERRUPTED") else VERDICT_STYLES.get(kind, FAILED_STYLE)

@@ -141,7 +141,7 @@ def _show(
     as_json: bool,
 ) -> int:
     from harness.board.export import board_csv, board_document, standings_document
-    from harness.board.table import render_board, render_standings
+    from harness.board.table import render_board, render_standings, spaced
 
     if as_csv:
         sys.stdout.write(board_csv(boards[0]))
@@ -155,7 +155,7 @@ def _show(
         if overall is not None and (overall or only_standings):
             where = f"{boards[0].target} · {boards[0].division} division"
             shown.append(render_standings(overall, where, list(titles)))
-        print_renderable(*shown)
+        print_renderable(*spaced(shown))
     return 0
 
 

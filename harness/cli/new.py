@@ -14,15 +14,17 @@ from harness.errors import UsageError
 
 @click.command()
 @click.argument("problem")
-@click.option("--team", required=True, help="Your team's name: a-z, 0-9, - and _.")
+@click.option("--team", help="Your team's name: a-z, 0-9, - and _.")
 @click.option("--login", help="Your login on GitHub: written to submissions/TEAM/team.yml, for pull requests.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(problem: str, team: str, login: str | None, as_json: bool) -> int:
+def command(problem: str, team: str | None, login: str | None, as_json: bool) -> int:
     """Copy the starter submission for PROBLEM to submissions/TEAM/PROBLEM."""
     from harness.spec import find_problem
     from harness.spec.team import TEAM_FILE
     from harness.submission import MAIN, check_team_name
 
+    if not team:
+        raise UsageError(f"say which team: harness new {problem} --team your-team (a-z, 0-9, - and _)")
     root = find_workspace(Path.cwd()).root
     name = find_problem(root, problem).name
     folder = root / "submissions" / check_team_name(team) / name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.cli.output import print_json, print_renderable
+from harness.board.table import spaced
 from harness.client.address import parse_address
 from harness.client.boards import fetch_boards, fetch_season, fetch_standings
 from harness.client.connection import Connection
@@ -37,5 +38,5 @@ def show_boards(
     shown = [render_board(board, titles.get(board.problem, board.problem), team) for board, _ in boards]
     if standings or only_standings:
         shown.append(render_standings(standings, season, where, division))
-    print_renderable(*shown)
+    print_renderable(*spaced(shown))
     return 0

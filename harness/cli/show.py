@@ -13,6 +13,7 @@ from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import ArtifactError, UsageError
 
 if TYPE_CHECKING:
+    from harness.artifact import Artifact
     from harness.plan import Plan
     from harness.store import Record, Store
 
@@ -38,7 +39,7 @@ def command(record: str | None, part: str | None, place: str | None, as_json: bo
     else:
         found = store.record(record) if record is not None else _newest(store)
     if part is not None:
-        return _print_part(workspace, found.artifact_key, part, as_json)
+        return _print_part(workspace, found, part, as_json)
     if as_json:
         print_json(encode_record(found))
     elif place is not None:
@@ -71,17 +72,11 @@ def _newest(store: Store) -> Record:
     return newest[0]
 
 
-def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool) -> int:
-    from harness.artifact import load_artifact
+def _print_part(workspace: Workspace, record: Record, part: str, as_json: bool) -> int:
     from harness.plan import encode_plan
     from harness.text import clean
 
-    if key is None:
-        raise UsageError("nothing was built for this record, so there is no generated code to show")
-    try:
-        artifact = load_artifact(workspace.artifacts / key)
-    except ArtifactError as error:
-        raise UsageError(f"its artifact is not in {workspace.artifacts} any more ({error}): submit again") from None
+    artifact = _load_artifact(workspace, record, part)
     if part == "plan" and not as_json:
         print_renderable(*_render_plans(artifact.plans))
         return 0
@@ -97,6 +92,30 @@ def _print_part(workspace: Workspace, key: str | None, part: str, as_json: bool)
     for name, text in parts[part].items():
         click.echo(f"# {_describe(name, artifact.plans)}\n{clean(str(text), lines=True)}")
     return 0
+
+
+def _load_artifact(workspace: Workspace, record: Record, part: str) -> Artifact:
+    """Return what was built for a record: its generated code is there, not in the record.
+
+    Raises:
+        UsageError: it is not here, or there is none; with what to do.
+    """
+    from harness.artifact import load_artifact
+    from harness.board.reading import outcome_words
+
+    if record.artifact_key is None:
+        raise UsageError(
+            f"nothing was built for record {record.id} ({outcome_words(record)}), so there is no generated code to "
+            f"show: leave --{part} out to see what came of it"
+        )
+    try:
+        return load_artifact(workspace.artifacts / record.artifact_key)
+    except ArtifactError as error:
+        again = f"harness build {record.problem} --team {record.team} --target {record.target}"
+        raise UsageError(
+            f"a record holds no code, and what was built for {record.id} is not in {workspace.artifacts} ({error}): "
+            f"`{again}` builds it again, where submission, problem and versions are as they were"
+        ) from None
 
 
 def _describe(name: str, plans: Mapping[str, Plan]) -> str:

@@ -136,6 +136,8 @@ def test_a_board_from_files_shows_the_target_that_is_ranked(checkout):
         ["1", "acme", "10.0"],
         ["2", "bolt", "5.0"],
     ]
+    assert result.stdout.splitlines()[overall - 1] == ""  # a blank line ends the board before
+    assert result.stdout.splitlines()[0] != ""
     assert "core" in harness(checkout, "scale", "--from", "records", "--target", "b200").stdout
     standings = json.loads(harness(checkout, "--from", "records", "--standings", "--json").stdout)
     assert [entry["points"] for entry in standings] == [10.0, 5.0]

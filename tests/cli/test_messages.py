@@ -43,6 +43,8 @@ def run(root, *arguments, **options):
         (["submit", "scale", "--file", "gone.py"], "gone.py: no such file"),
         (["build", "scael"], "unknown problem 'scael'"),
         (["new", "scale", "--team", "starter"], "submissions/starter/scale exists already"),
+        (["new", "scale"], "say which team: harness new scale --team your-team (a-z, 0-9, - and _)"),
+        (["new", "scale", "--team", ""], "say which team: harness new scale --team your-team"),
         (["new", "scale", "--team", "A B"], "team name 'A B' is not valid"),
         (["show", "zzz"], "zzz"),
         (["show", "zzz", "--from", str(RECORDS)], f"there is no record 'zzz' in {RECORDS}; there are 2s"),
@@ -148,6 +150,22 @@ def test_new_copies_the_starter(root):
     assert "Next: make submit PROBLEM=scale TEAM=acme" in result.stdout
     copied = root / "submissions" / "acme" / "scale" / "submission.py"
     assert copied.read_bytes() == (root / "submissions" / "starter" / "scale" / "submission.py").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("variables", "told"),
+    [
+        ([], "say which problem: make new PROBLEM=chunk_fwd_h"),
+        (["PROBLEM=softmax"], "say which team: make new PROBLEM=softmax TEAM=your-team"),
+    ],
+)
+def test_make_new_asks_for_what_is_missing(tmp_path, variables, told):
+    """In an empty folder: nothing is set up before the command is known to be whole."""
+    command = ["make", "-f", str(TEMPLATE.parents[1] / "Makefile"), "new", *variables]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[0] == told
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_link_as_submission(root):
