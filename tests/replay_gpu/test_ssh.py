@@ -321,6 +321,14 @@ def test_no_gpu_there(far, checkout):
     assert "no GPU that torch can use" in result.stderr
 
 
+def test_an_unreachable_node_is_nobodys_bad_usage(far, checkout):
+    """Nor does the submission fall short by it: the exit code is that of a machine's fault, before anything is built."""
+    result = harness(checkout, "dry-run", "scale", "--node", "nobody", "--ssh-config", str(far.config), "--json")
+    assert (result.returncode, json.loads(result.stdout)["exit_code"]) == (3, 3)
+    assert result.stderr.startswith("harness error: nobody cannot be reached: nothing answers ssh there")
+    assert "trace" not in result.stderr
+
+
 def test_bad_usage_costs_nothing(checkout):
     refused = harness(checkout, "dry-run", "scale", "--node=-oProxyCommand=touch hacked")
     assert refused.returncode == 2
