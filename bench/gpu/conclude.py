@@ -12,13 +12,14 @@ import itertools
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from bench.gpu import agreement
 from bench.gpu.export import ROOT
-from bench.gpu.run_all import EVERY, PROCESSES, SPREAD, STARTERS
+from bench.gpu.run_all import EVERY, LONG, PROCESSES, SPREAD, STARTERS
 from harness.artifact import load_artifact
 from harness.board.ranking import tie_groups
 from harness.case import load_cases
@@ -46,11 +47,11 @@ def load(out: Path, name: str) -> dict[str, Any]:
     return json.loads(path.read_text()) if path.is_file() else {}
 
 
-def conclude_spread(out: Path) -> dict[str, Any]:
+def conclude_spread(out: Path, step: str, names: Sequence[str]) -> dict[str, Any]:
     """Spread of the times of fresh processes, whether intervals hold, and places of two names over twenty runs."""
     found: dict[str, Any] = {}
-    for name in SPREAD:
-        runs = [load(out, f"spread/{name}-{number}") for number in range(PROCESSES)]
+    for name in names:
+        runs = [load(out, f"{step}/{name}-{number}") for number in range(PROCESSES)]
         good = [run for run in runs if run.get("cases") and all(c["samples"] for c in run["cases"])]
         if len(good) < 2:
             continue
@@ -205,7 +206,8 @@ def main() -> None:
         "starters": conclude_starters(out),
         "attacks": conclude_attacks(out),
         "agreement": agreement.compare(folder, out / "agreement"),
-        "spread": conclude_spread(out),
+        "spread": conclude_spread(out, "spread", SPREAD),
+        "one after another": conclude_spread(out, "alone", LONG),
         "rates": load(out, "rates").get("events", [])[-1:],
         "lookalikes": conclude_lookalikes(out),
         "in process": conclude_in_process(out),

@@ -17,12 +17,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 STARTERS = ("causal_conv1d", "fp8_quant", "chunk_fwd_h", "chunk_fwd_o", "recompute_w_u")
 EVERY = (*STARTERS, "gdn_forward", "softmax", "rms_norm", "vector_add")  # problem of the season
 SPREAD = ("causal_conv1d", "chunk_fwd_h", "recompute_w_u", "fp8_quant", "chunk_fwd_o")
+LONG = ("causal_conv1d", "fp8_quant")  # with a benchmark of 20 us or more
 PROCESSES = 10
 IN_TURN = 3  # timed replays under way: one has the GPU
 AT_ONCE = 6  # replays without timing
@@ -98,6 +100,14 @@ def spread(session: Session) -> Iterator[str]:
     yield from _in_turn(session, wanted)
 
 
+def alone(session: Session) -> Iterator[str]:
+    """Fresh processes one after another, as a service's worker has them, with nothing else on the machine."""
+    for name in LONG:
+        for number in range(PROCESSES):
+            run = partial(session.replay, name, benchmarks=True)
+            yield f"alone {name}-{number}: {tell(session.keep(f'alone/{name}-{number}', run))}"
+
+
 def _in_turn(session: Session, wanted: dict[str, tuple[str, bool]]) -> Iterator[str]:
     """Replay: one has the GPU while the next ones load torch; they take turns by themselves.
 
@@ -166,6 +176,7 @@ STEPS = {
     "lookalikes": lookalikes,
     "agreement": agreement,
     "spread": spread,
+    "alone": alone,
     "rates": rates,
     "baselines": baselines,
     "in_process": in_process,

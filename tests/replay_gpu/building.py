@@ -74,8 +74,34 @@ def add_variables(artifact: Artifact) -> Artifact:
     return dataclasses.replace(artifact, kernels=kernels)
 
 
+def add_profile_scratch(artifact: Artifact) -> Artifact:
+    """Return the artifact with kernels that ask for memory to write a profile to, as an instrumented one does."""
+    kernels = {
+        k: dataclasses.replace(v, facts=dataclasses.replace(v.facts, profile_scratch_bytes=64))
+        for k, v in artifact.kernels.items()
+    }
+    return dataclasses.replace(artifact, kernels=kernels)
+
+
+def spoil_capture(artifact: Artifact) -> Artifact:
+    """Return the artifact with an operator that waits for the GPU, which runs step by step and not in a graph."""
+    plans = {}
+    for shape, plan in artifact.plans.items():
+        mask, found = Tensor(len(plan.tensors)), Tensor(len(plan.tensors) + 1)
+        kwargs = (("dtype", Named("dtype", "bool")), ("device", Named("device", "cuda")))
+        steps = (
+            OpStep("aten.ones.default", ((2,),), kwargs, (mask,)),
+            OpStep("aten.index.Tensor", (mask, (mask,)), (), (found,)),
+        )
+        tensors = (*plan.tensors, TensorMeta((2,), (1,), "bool"), TensorMeta((2,), (1,), "bool"))
+        plans[shape] = dataclasses.replace(plan, tensors=tensors, steps=(*steps, *plan.steps))
+    return dataclasses.replace(artifact, plans=plans)
+
+
 EDITED: dict[str, Callable[[Artifact], Artifact]] = {
     "out_of_memory": ask_for_much_memory,
+    "profile_scratch": add_profile_scratch,
+    "spoilt_capture": spoil_capture,
     "variables": add_variables,
 }
 """By name: what is made of `honest` by hand."""

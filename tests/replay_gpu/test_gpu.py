@@ -28,6 +28,8 @@ EXPECTED = {
     "host_descriptors": ("passed", {""}),
     "device_descriptors": ("passed", {""}),
     "skinny_product": ("passed", {""}),
+    "dependent": ("passed", {""}),
+    "profile_scratch": ("passed", {""}),
     "noisy": ("passed", {""}),  # right, and judged UNSTABLE by its times
     "unwritten_bits": ("passed", {""}),  # right, and never twice the same
     "wrong": ("failed", {"wrong_values"}),
@@ -42,6 +44,7 @@ EXPECTED = {
     "late_stray": ("fault", {"out_of_bounds"}),
     "blame_hang": ("fault", {"timeout"}),
     "cpu_only_operator": ("fault", {"unsupported_kernel"}),
+    "spoilt_capture": ("fault", {"unsupported_kernel"}),
     "misaligned": ("fault", {"misaligned_address"}),
     "endless": ("fault", {"timeout"}),
     "out_of_memory": ("fault", {"out_of_memory"}),
