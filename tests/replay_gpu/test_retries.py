@@ -18,6 +18,7 @@ from harness.replay.gpu.faults import GpuError
 from harness.replay.inputs import Received
 from harness.replay.node import case_calls, replaying, session
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
+from harness.replay.node.turn import Turn
 from harness.replay.timing import FIRST_SAMPLES, MOST_SLOTS, slot_order
 
 STEADY_US, WILD_US = 10.0, 30.0  # every fourth call in a slot of a wild runner does others' work
@@ -45,6 +46,8 @@ class Runner:
     def check_steps(self, *_: Any) -> None:
         if self._how == "fault":
             raise GpuError("internal", "the runner ended")
+        if self._how == "no memory":
+            raise GpuError("out_of_memory", "the GPU's memory does not hold what the call allocates")
         if self._how == "overdue":
             raise GpuError("timeout", "the call did not end within 9 s")
 
@@ -93,7 +96,7 @@ class Judge:
 
 @pytest.fixture
 def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def run(*behaviours: dict[str, str], samples: int = 40) -> tuple[list[CaseReport], int]:
+    def run(*behaviours: dict[str, str], samples: int = 40, shared: bool = False) -> tuple[list[CaseReport], int]:
         monkeypatch.setattr(Runner, "behaviours", list(behaviours), raising=False)
         monkeypatch.setattr(session, "RunnerProcess", Runner)
         plans = dict.fromkeys("ab", SimpleNamespace(tensors=()))
@@ -107,7 +110,14 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
         memory: Any = SimpleNamespace(offer=lambda _: None, shared_with=lambda _: None)
         runner: Any = Runner()
         reports, about = replaying.replay(
-            NodeRequest(cases), Path("artifact"), judge, memory, runner, ["node"], lambda _: None
+            NodeRequest(cases),
+            Path("artifact"),
+            judge,
+            memory,
+            runner,
+            ["node"],
+            lambda _: None,
+            Turn(None, lambda: None, shared=shared),
         )
         return reports, about["runners"]
 
@@ -203,6 +213,21 @@ def test_a_fault_of_ours_that_stays_is_told(replay: Any) -> None:
 def test_a_call_that_was_late_on_a_busy_machine_is_nobodys_fault(replay: Any) -> None:
     reports, runners = replay({"a": "overdue"}, {})
     assert ([report.status for report in reports], runners) == (["passed", "passed"], 2)
+
+
+def test_memory_that_others_may_have_had_is_asked_for_again_alone(replay: Any) -> None:
+    reports, runners = replay({"a": "no memory"}, {}, shared=True)
+    assert ([report.status for report in reports], runners) == (["passed", "passed"], 2)
+
+
+def test_a_call_without_enough_memory_on_a_gpu_of_its_own_is_the_submissions(replay: Any) -> None:
+    for behaviours, shared in (([{"a": "no memory"}], False), ([{"a": "no memory"}] * 2, True)):
+        reports, runners = replay(*behaviours, shared=shared)
+        assert [(report.status, report.reason) for report in reports] == [
+            ("fault", "out_of_memory"),
+            ("not_run", "after_failure"),
+        ]
+        assert runners == len(behaviours)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
+from harness.replay.node.turn import Turn, take_turn
 
 
 class _LacksError(HarnessError):
@@ -60,23 +61,22 @@ def _choose_gpu() -> None:
 
 
 @contextlib.contextmanager
-def _turn(tell: Tell, *, shared: bool = False) -> Iterator[None]:
+def _turn(tell: Tell, *, shared: bool = False) -> Iterator[Turn]:
     """Hold the GPU; say so where that takes a while. Nothing may be asked of CUDA after it.
 
     The context ends within the turn: while it is torn down, the next one's calls would take longer.
     """
     from harness.replay.gpu.driver import end_context, find_uuid
-    from harness.replay.node.turn import take_turn
 
     def wait() -> None:
         tell({"event": "waiting"})
         waited.append(True)
 
     waited: list[bool] = []
-    with take_turn(find_uuid(), wait, shared=shared):
+    with take_turn(find_uuid(), wait, shared=shared) as turn:
         if waited:
             tell({"event": "turn"})
-        yield
+        yield turn
         gc.collect()  # a graph must not outlive the context
         end_context()
 
@@ -108,7 +108,7 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Tell) -> No
         judge = GpuJudge(document)
         runner.wait_until_loaded()
         loaded = time.monotonic()
-        with _turn(tell, shared=not any(case.timed for case in request.cases)):
+        with _turn(tell, shared=not any(case.timed for case in request.cases)) as turn:
             held = time.monotonic()
             torch.cuda.init()  # type: ignore[no-untyped-call]
             memory = SharedMemory(*shared)
@@ -121,7 +121,7 @@ def _replay(artifact: Path, problem: Path, request_file: Path, tell: Tell) -> No
             runner.wait_until_started()
             ready = time.monotonic()
             with ClockWatch(nvml) as watch:
-                cases, about = replay(request, artifact, judge, memory, runner, own_program(), tell)
+                cases, about = replay(request, artifact, judge, memory, runner, own_program(), tell, turn)
             ended = time.monotonic()
     facts = {
         "sandbox": about["level"],

@@ -22,11 +22,13 @@ from harness.replay.node.judging import GpuJudge
 from harness.replay.node.node_report import CaseReport, CaseRequest, NodeRequest
 from harness.replay.node.runner_process import RunnerProcess
 from harness.replay.node.session import Session, Tell
+from harness.replay.node.turn import Turn
 
 if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tried without
     from harness.replay.node.shared_memory import SharedMemory
 
 STARTS = 2  # a fresh runner is tried once more, for our faults, clocks that disagree, and a call that was late once
+NO_MEMORY = "out_of_memory"
 _OURS = frozenset({"internal", "machine"})
 
 
@@ -38,6 +40,7 @@ def replay(
     runner: RunnerProcess,
     program: list[str],
     tell: Tell,
+    turn: Turn,
 ) -> tuple[list[CaseReport], dict[str, Any]]:
     """Replay the cases of a request; after a failure the rest is not run.
 
@@ -45,7 +48,7 @@ def replay(
         A report per case, and what the runner said of itself.
     """
     runner.wait_until_started()
-    session = Session(load_artifact(folder), folder, judge, memory, program, tell, runner)
+    session = Session(load_artifact(folder), folder, judge, memory, program, tell, runner, turn)
     reports: list[CaseReport] = []
     try:
         for case in request.cases:
@@ -90,6 +93,8 @@ def _run_case(session: Session, case: CaseRequest) -> CaseReport:
 
 
 def _is_tried_again(session: Session, fault: GpuError) -> bool:
+    if fault.reason == NO_MEMORY:
+        return session.turn.shared  # what others had of it is not the submission's fault
     if fault.reason != LATE:
         return fault.reason in _OURS
     first, session.was_late = not session.was_late, True

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.artifact import Artifact
 from harness.replay.node.judging import GpuJudge
 from harness.replay.node.runner_process import RunnerProcess
+from harness.replay.node.turn import Turn
 
 if TYPE_CHECKING:  # it needs a driver's bindings, and the order of calls is tried without
     from harness.replay.node.shared_memory import SharedMemory
@@ -22,6 +23,7 @@ class Session:
     """What one replay needs at hand.
 
     Attributes:
+        turn: its hold on the GPU, which others may share.
         starts: how many runners there have been.
         prepared: the shape whose call the runner has captured, "" if none; `slots` and `nodes` are of that.
         captured: of each timed case, whether its inputs are drawn by graphs.
@@ -35,6 +37,7 @@ class Session:
     program: list[str]
     tell: Tell
     runner: RunnerProcess
+    turn: Turn
     starts: int = 1
     prepared: str = ""
     slots: int = 0
@@ -46,8 +49,9 @@ class Session:
         self.exchange = self.memory.shared_with(self.runner)
 
     def restart(self) -> None:
-        """Put a fresh runner in the place of the last one."""
+        """Put a fresh runner in the place of the last one, with the GPU to itself from here on."""
         self.runner.close()
+        self.turn.have_alone()
         self.runner = RunnerProcess(self.program, self.folder, self.runner.shared, self.runner.level)
         self.memory.offer(self.runner)
         self.runner.wait_until_started()

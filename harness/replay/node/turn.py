@@ -15,33 +15,59 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
+class Turn:
+    """A hold on a GPU.
+
+    Args:
+        descriptor: of the lock, None where it can't be had.
+        waiting: is called whenever another replay is at work.
+        shared: others that share may be at work at the same time.
+
+    Attributes:
+        held: there is a lock to hold.
+    """
+
+    def __init__(self, descriptor: int | None, waiting: Callable[[], None], *, shared: bool) -> None:
+        self.held, self.shared = descriptor is not None, shared
+        self._descriptor, self._waiting = descriptor, waiting
+        self._lock()
+
+    def have_alone(self) -> None:
+        """Wait until nobody else is at work. Whoever shares and waits for this gives its hold up first."""
+        if self.shared:
+            self.shared = False
+            self._lock()
+
+    def _lock(self) -> None:
+        if self._descriptor is None:
+            return
+        kind = fcntl.LOCK_SH if self.shared else fcntl.LOCK_EX
+        try:
+            fcntl.flock(self._descriptor, kind | fcntl.LOCK_NB)
+        except OSError:
+            self._waiting()
+            fcntl.flock(self._descriptor, kind)
+
+
 @contextlib.contextmanager
 def take_turn(
     gpu: str, waiting: Callable[[], None], folder: Path | None = None, *, shared: bool = False
-) -> Iterator[bool]:
-    """Hold the lock of a GPU; yields whether it could be had.
+) -> Iterator[Turn]:
+    """Hold the lock of a GPU.
 
     Args:
         gpu: its name, the same in every process.
-        waiting: is called once if another replay is at work.
+        waiting: is called if another replay is at work.
         folder: where the lock lies; the machine's folder for temporary files by default.
         shared: nothing is timed, so others that share may run at the same time.
     """
     name = re.sub(r"[^A-Za-z0-9-]", "_", gpu)[:80] or "first"
     descriptor = _open(Path(folder or tempfile.gettempdir()) / f"harness-{name}.lock")
-    if descriptor is None:
-        yield False
-        return
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
-        try:
-            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-        except OSError:
-            waiting()
-            fcntl.flock(descriptor, kind)
-        yield True
+        yield Turn(descriptor, waiting, shared=shared)
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def _open(path: Path) -> int | None:
