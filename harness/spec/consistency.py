@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import SpecError
 from harness.spec.expression import evaluate, expression_names
+from harness.spec.wording import SHOWN_CHARACTERS, hint_of_names, hint_of_number
 
 if TYPE_CHECKING:
     from harness.spec.problem import Problem, TensorSpec
@@ -39,17 +40,16 @@ def find_inconsistencies(problem: Problem, readable: Collection[str] | None = No
     yield from unknown
     if read("outputs", "tolerance"):
         yield from _tolerance_faults(problem)
-    if read("distributions") and problem.distributions.get("default") not in problem.distribution_names:
-        known = ", ".join(problem.distribution_names) or "them, and there is none"
-        yield f"distributions.default: must name one of {known}"
+    if read("distributions"):
+        yield from _default_faults(problem)
     if read("axes", "distributions"):
         countable = not unknown and read("constants", "inputs", "outputs", "cost")
         for where, entries in _shape_lists(problem, read):
             for index, entry in enumerate(entries):
                 yield from entry_faults(problem, entry, f"{where}.{index}", countable=countable)
         for name, suite in problem.suites.items() if read("suites") else ():
-            if suite.distribution is not None and suite.distribution not in problem.distribution_names:
-                yield f"suites.{name}.distribution: {suite.distribution} is not a distribution"
+            if suite.distribution is not None:
+                yield from _distribution_faults(problem, suite.distribution, f"suites.{name}.distribution")
 
 
 def entry_faults(
@@ -64,24 +64,42 @@ def entry_faults(
         countable: whether sizes and costs can be computed, the formulas being sound.
     """
     faults = list(_axis_faults(problem, entry, where))
-    distribution = entry.get(RESERVED)
-    if distribution is not None and distribution not in problem.distribution_names:
-        known = ", ".join(problem.distribution_names)
-        faults.append(f"{where}.distribution: {distribution} is not one of {known}")
+    if (distribution := entry.get(RESERVED)) is not None:
+        faults += _distribution_faults(problem, distribution, f"{where}.distribution")
     yield from faults
     if countable and not faults:
         yield from _size_faults(problem, {axis: int(entry[axis]) for axis in problem.axes}, where)
 
 
+def _default_faults(problem: Problem) -> Iterator[str]:
+    named = problem.distributions.get("default")
+    if not problem.distribution_names:
+        yield "distributions.default: must name one of them, and there is none: write `NAME: what it draws` for each"
+    elif named is None:
+        yield f"distributions.default: is missing; one of {', '.join(problem.distribution_names)} is expected"
+    else:
+        yield from _distribution_faults(problem, named, "distributions.default")
+
+
+def _distribution_faults(problem: Problem, named: int | str, where: str) -> Iterator[str]:
+    names = problem.distribution_names
+    if names and named not in names:  # where there is none, that is the fault to tell
+        yield f"{where}: {named} is not one of {', '.join(names)}{hint_of_names(str(named), names)}"
+
+
 def _axis_faults(problem: Problem, entry: Mapping[str, int | str], where: str) -> Iterator[str]:
     for name, axis in problem.axes.items():
         size = entry.get(name)
-        if not isinstance(size, int):
-            yield f"{where}.{name}: an integer is missing"
+        if size is None:
+            yield f"{where}.{name}: is missing; a whole number is expected, the axis's size"
+        elif not isinstance(size, int):
+            found = f"(found {size[:SHOWN_CHARACTERS]!r})"
+            yield f"{where}.{name}: a whole number is expected {found}{hint_of_number(size)}"
         elif size < axis.minimum or size % axis.multiple_of:
             yield f"{where}.{name}: {size} must be at least {axis.minimum} and a multiple of {axis.multiple_of}"
     for name in sorted(set(entry) - set(problem.axes) - {RESERVED}):
-        yield f"{where}.{name}: {name} is not an axis; axes are {', '.join(problem.axes)}"
+        axes = list(problem.axes)
+        yield f"{where}.{name}: {name} is not an axis; axes are {', '.join(axes)}{hint_of_names(name, axes)}"
 
 
 def _size_faults(problem: Problem, shape: Mapping[str, int], where: str) -> Iterator[str]:
@@ -121,7 +139,8 @@ def _name_faults(where: str, text: str | int, known: set[str]) -> Iterator[str]:
         yield f"{where}: {error}"
         return
     for name in sorted(unknown):
-        yield f"{where}: {text!r} uses {name}, which is neither an axis nor a constant"
+        hint = hint_of_names(name, sorted(known))
+        yield f"{where}: {text!r} uses {name}, which is neither an axis nor a constant{hint}"
 
 
 def _clashes(problem: Problem, read: Reader) -> Iterator[str]:
@@ -140,7 +159,8 @@ def _tolerance_faults(problem: Problem) -> Iterator[str]:
     for name in sorted(names - set(problem.tolerance)) if "all" not in problem.tolerance else ():
         yield f"tolerance: output {name} has none; give {name} or all"
     for name in sorted(set(problem.tolerance) - names - {"all"}):
-        yield f"tolerance.{name}: {name} is not an output; outputs are {', '.join(sorted(names))}"
+        known = sorted(names)
+        yield f"tolerance.{name}: {name} is not an output; outputs are {', '.join(known)}{hint_of_names(name, known)}"
 
 
 def _shape_lists(problem: Problem, read: Reader) -> Iterator[tuple[str, tuple[Mapping[str, int | str], ...]]]:

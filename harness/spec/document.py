@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.errors import SpecError
 from harness.spec.wording import tell_faults
+from harness.spec.yaml_wording import tell_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -77,15 +78,10 @@ def parse_document(text: str, path: Path | str, model: type[Model]) -> Model:
     try:
         content = yaml.load(text, Loader=_UniqueKeys)  # noqa: S506 - a SafeLoader
     except yaml.YAMLError as error:
-        raise SpecError(f"{path}: not valid YAML: {_tell_yaml(error)}") from None
+        raise SpecError(f"{path}: not valid YAML: {tell_yaml(error, text)}") from None
     except (RecursionError, ValueError):
         raise SpecError(f"{path}: not valid YAML: nested too deeply, or with characters that are none") from None
     try:
         return model.model_validate(content)
     except ValidationError as error:
         raise SpecError("\n".join(f"{path}: {fault}" for fault in tell_faults(error.errors(), model))) from None
-
-
-def _tell_yaml(error: yaml.YAMLError) -> str:
-    """Say what is wrong and where, in one line; the file is named before it."""
-    return " ".join(str(error).split()).replace('in "<unicode string>", line', "at line")

@@ -21,6 +21,7 @@ from harness.spec.constraints import EACH_ONCE, matching
 from harness.spec.document import Strict, load_document
 from harness.spec.expression import evaluate
 from harness.spec.outside import find_outside_faults
+from harness.spec.wording import hint_of_names
 
 Name = Annotated[
     str,
@@ -54,7 +55,7 @@ class TensorSpec(Strict):
     @classmethod
     def _known_dtype(cls, dtype: str) -> str:
         if dtype not in DTYPE_BYTES:
-            raise ValueError(f"unknown dtype; one of {', '.join(DTYPE_BYTES)}")
+            raise ValueError(f"unknown dtype; one of {', '.join(DTYPE_BYTES)}{hint_of_names(dtype, list(DTYPE_BYTES))}")
         return dtype
 
     def sizes(self, values: Mapping[str, int]) -> tuple[int, ...]:

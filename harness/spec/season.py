@@ -15,6 +15,7 @@ from harness.spec.constraints import EACH_ONCE, matching
 from harness.spec.document import Strict, load_document
 from harness.spec.problem import Name, problem_names
 from harness.spec.suites import SharedSuite
+from harness.spec.wording import hint_of_names
 from harness.target import target_names
 
 Division = Literal["closed", "open"]
@@ -155,14 +156,16 @@ def _suite_faults(root: Path, document: Shapes) -> Iterator[str]:
     for name, suite in document.suites.items():
         for problem in suite.problems:
             if problem not in known:
-                yield f"suites.{name}.problems: no problem {problem!r}; problems: {', '.join(known)}"
+                hint = hint_of_names(problem, known)
+                yield f"suites.{name}.problems: no problem {problem!r}; problems: {', '.join(known)}{hint}"
 
 
 def _target_faults(season: Season) -> Iterator[str]:
     known = target_names()
     for index, name in enumerate(season.targets):
         if name not in known:
-            yield f"season.targets.{index}: unknown target {name!r}; one of {', '.join(known)}"
+            hint = hint_of_names(name, known)
+            yield f"season.targets.{index}: unknown target {name!r}; one of {', '.join(known)}{hint}"
 
 
 def _controls_faults(root: Path, season: Season) -> Iterator[str]:

@@ -25,6 +25,8 @@ KEY = "[key]"  # pydantic's last part of a place where the key of a mapping is a
 SHOWN_CHARACTERS = 60
 MOMENT = "a date or a time such as 2026-11-30 20:00"
 
+_A_NUMBER = re.compile(r"[+-]?\d[\d, _]{0,15}(\.\d{0,15})?([eE]\+?\d{1,2})?")
+
 _SCALARS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", Path: "a path"}
 
 # Kinds of fault that say more than that another kind of value is wanted -> our words, from pydantic's figures.
@@ -178,7 +180,9 @@ def _hint(annotation: Any, found: object) -> str:
     if found is None:
         return ""
     if get_origin(wanted) is Literal and isinstance(found, str):
-        return _hint_of_names(found, [str(value) for value in get_args(wanted)])
+        return hint_of_names(found, [str(value) for value in get_args(wanted)])
+    if wanted is int:
+        return hint_of_number(found)
     if get_origin(wanted) is tuple:
         one = shown is not None and _is_scalar(get_args(wanted)[0])
         return f": write [{_quote(found)}]" if one else ": begin each entry with `- `"
@@ -195,12 +199,21 @@ def _quote(value: object) -> str:
 
 def _hint_of_fields(place: _Place) -> str:
     fields = list(place.holder.model_fields) if place.holder else []
-    return _hint_of_names(place.parts[-1], fields) or f"; there are {', '.join(fields)}"
+    return hint_of_names(place.parts[-1], fields) or f"; there are {', '.join(fields)}"
 
 
-def _hint_of_names(found: str, names: Sequence[str]) -> str:
+def hint_of_names(found: str, names: Sequence[str]) -> str:
+    """Return ": did you mean NAME?" where one of some names is near, else nothing."""
     near = get_close_matches(found, names, n=1)
     return f": did you mean {near[0]}?" if near else ""
+
+
+def hint_of_number(found: object) -> str:
+    """Return ": write 100" where a whole number was written in a way that YAML takes for text ("1e2", "1,000")."""
+    if not isinstance(found, str) or not _A_NUMBER.fullmatch(found.strip()):
+        return ""
+    value = float(re.sub("[, _]", "", found))
+    return f": write {int(value)}" if value.is_integer() else ""
 
 
 def _entries(count: int) -> str:

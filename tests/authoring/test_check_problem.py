@@ -63,16 +63,16 @@ def test_every_fault_of_the_task_is_told_with_its_line(root):
         "titel: there is no such field (found 'Scale and shift rows'): did you mean title?",
         "precision: one of float32, tf32, float16, bfloat16, fp8 is expected (found 'exact')",
         "tests.1.M: 0 must be at least 1 and a multiple of 1",
-        "tests.1.N: an integer is missing",
+        "tests.1.N: is missing; a whole number is expected, the axis's size",
         "tests.1.P: P is not an axis; axes are M, N",
         "tests.1.distribution: odd is not one of normal, wide",
         "inputs.x.shape: 'Q' uses Q, which is neither an axis nor a constant",
         "inputs.scale.shape: 'M**2': only integers, axis names and + - * / // % ( ) may be used",
         "tolerance: output y has none; give y or all",
         "tolerance.z: z is not an output; outputs are y",
-        "distributions.default: must name one of normal, wide",
-        "suites.weak.distribution: none is not a distribution",
-        "suites.weak.benchmarks.0.N: an integer is missing",
+        "distributions.default: usual is not one of normal, wide",
+        "suites.weak.distribution: none is not one of normal, wide",
+        "suites.weak.benchmarks.0.N: is missing; a whole number is expected, the axis's size",
         "cost.flops: '2*K*N' uses K, which is neither an axis nor a constant",
     }
     lines = {message.split(":")[0]: text for text, message in found}
@@ -99,7 +99,7 @@ def test_every_fault_of_the_task_is_told_with_its_line(root):
          "tests.0: cost.read_bytes: '4*M*N//(M-4)' divides by zero"),
         ("read_bytes: 4*M*N + 8*M", "read_bytes: 4*M - 99", "tests.0: cost.read_bytes: '4*M - 99' is negative"),
         ("  default: normal\n  normal: standard normal\n  wide: x times 10", "  default: x",
-         "distributions.default: must name one of them, and there is none"),
+         "distributions.default: must name one of them, and there is none: write `NAME: what it draws` for each"),
         ("name: affine\n", "name: other\n", "name: 'other' differs from the folder's, 'affine'"),
     ],
 )  # fmt: skip
@@ -379,9 +379,11 @@ def test_what_the_readme_lacks(root):
 def test_a_season_at_fault_is_told_with_its_line(root):
     path = root / "shapes.yaml"
     path.write_text(path.read_text().replace("targets: [b200, h200]", "targets: [b300]"))
-    assert ("shapes.yaml", 4, "season.targets.0: unknown target 'b300'; one of b200, h200, h100") in [
-        (file, line, message.split(", a")[0]) for file, line, message in told(root, "warning")
-    ]
+    assert (
+        "shapes.yaml",
+        4,
+        "season.targets.0: unknown target 'b300'; one of b200, h200, h100: did you mean b200?",
+    ) in [(file, line, message.split(", a")[0]) for file, line, message in told(root, "warning")]
 
 
 def test_the_command(root, harness):

@@ -119,15 +119,28 @@ def test_the_version_is_the_content(tmp_path):
     [
         ({"titel": "x"}, ["titel: there is no such field", "did you mean title?"]),
         ({"title": None}, ["title: text is expected (found nothing)"]),
-        ({"inputs": [{"name": "x", "shape": ["M"], "dtype": "float31"}]}, ["inputs.0.dtype", "float31", "float32"]),
+        (
+            {"inputs": [{"name": "x", "shape": ["M"], "dtype": "float31"}]},
+            ["inputs.0.dtype", "float31", ": did you mean float32?"],
+        ),
         ({"inputs": [{"name": "x", "shape": ["M", "Q"], "dtype": "float32"}]}, ["inputs.x.shape", "Q", "axis"]),
         ({"outputs": [{"name": "y", "shape": ["M if 1 else 2"], "dtype": "float32"}]}, ["only integers, axis names"]),
         ({"tolerance": {"z": {"rtol": 0.1, "atol": 0}}}, ["tolerance", "output y has none"]),
         ({"tolerance": {"all": {"rtol": 2, "atol": 0}}}, ["tolerance.all.rtol", "less than 1"]),
-        ({"distributions": {"default": "gone", "normal": "n"}}, ["distributions.default", "normal"]),
-        ({"tests": [{"M": 2}]}, ["tests.0.N", "integer is missing"]),
+        ({"distributions": {"default": "gone", "normal": "n"}}, ["distributions.default: gone is not one of normal"]),
+        ({"distributions": {"default": "norml", "normal": "n"}}, ["norml is not one of normal: did you mean normal?"]),
+        ({"distributions": {"normal": "n"}}, ["distributions.default: is missing; one of normal is expected"]),
+        ({"tests": [{"M": 2}]}, ["tests.0.N: is missing; a whole number is expected, the axis's size"]),
+        ({"tests": [{"M": 2, "N": "1e2"}]}, ["tests.0.N: a whole number is expected (found '1e2'): write 100"]),
+        ({"tests": [{"M": 2, "N": "1,024"}]}, ["tests.0.N: a whole number is expected (found '1,024'): write 1024"]),
+        ({"tests": [{"M": 2, "N": "wide"}]}, ["tests.0.N: a whole number is expected (found 'wide')"]),
+        ({"constants": {"C": "1e2"}}, ["constants.C: a whole number is expected (found '1e2'): write 100"]),
         ({"tests": [{"M": 2, "N": 17}]}, ["tests.0.N", "17", "multiple of 16"]),
         ({"tests": [{"M": 2, "N": 16, "Z": 1}]}, ["tests.0", "Z is not an axis", "M, N"]),
+        (
+            {"tests": [{"M": 2, "N": 16, "distribution": "larg"}]},
+            ["larg is not one of large, normal: did you mean large?"],
+        ),
         ({"tests": [{"M": 2, "N": 16, "distribution": "odd"}]}, ["tests.0.distribution", "odd", "normal", "large"]),
         ({"cost": {"flops": "M*Q", "read_bytes": 1, "write_bytes": 1}}, ["cost.flops", "Q"]),
         ({"name": "other"}, ["name", "differs from the folder's"]),
@@ -144,7 +157,7 @@ def test_every_fault_is_listed(tmp_path):
 
 
 def test_yaml_faults(tmp_path):
-    with pytest.raises(SpecError, match=r"task\.yml: not valid YAML: .* at line \d+, column \d+"):
+    with pytest.raises(SpecError, match=r"task\.yml: not valid YAML: a list that .* at line 1, column 7 \('name"):
         load_problem(write(tmp_path / "a", "name: [unclosed"))
     with pytest.raises(SpecError, match="'name' stands twice"):
         load_problem(write(tmp_path / "b", "name: b\nname: b\n"))

@@ -60,7 +60,7 @@ def test_an_alias_finds_the_same_suites(root):
         ({"problems": {"scale": {"benchmarks": []}}}, "suites.model.problems.scale.benchmarks: "),
         (
             {"problems": {"scale": {"benchmarks": [{"M": 3}]}}},
-            "suites.model.problems.scale.benchmarks.0.N: an integer is missing",
+            "suites.model.problems.scale.benchmarks.0.N: is missing; a whole number is expected",
         ),
         (
             {"problems": {"scale": {"tests": [{"M": 3, "N": 32, "Q": 1}], "benchmarks": [{"M": 3, "N": 32}]}}},

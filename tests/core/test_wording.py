@@ -179,8 +179,11 @@ def test_an_entry_at_fault_is_told_and_not_that_entries_are_missing():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: 1\nb: 2\na: 3\n", "not valid YAML: key 'a' stands twice, again at line 3, column 1"),
-        ("a:\n  - 2026-13-01\n", "not valid YAML: 2026-13-01: month must be in 1..12 at line 2, column 5"),
+        ("a: 1\nb: 2\na: 3\n", "not valid YAML: key 'a' stands twice, again at line 3, column 1 ('a: 3')"),
+        (
+            "a:\n  - 2026-13-01\n",
+            "not valid YAML: 2026-13-01: month must be in 1..12 at line 2, column 5 ('- 2026-13-01')",
+        ),
     ],
 )
 def test_what_no_yaml_has_is_told_with_its_line(text, message):
