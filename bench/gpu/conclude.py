@@ -3,7 +3,7 @@
 usage: python -m bench.gpu.conclude FOLDER OUT
 
 Writes bench/gpu/last.json (figures, and which promises they keep), records/h200/*.json (a record of each starter, made
-by the main job with the GPU machine's own words) and baselines/*.json.
+by the main job with the GPU machine's own words, of when it measured) and baselines/*.json.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 from bench.gpu import agreement
 from bench.gpu.export import ROOT
+from bench.gpu.measured import date_baselines, date_record, moment_of
 from bench.gpu.run_all import EVERY, LONG, PROCESSES, SPREAD, STARTERS
 from harness.artifact import load_artifact
 from harness.board.ranking import tie_groups
@@ -158,7 +159,7 @@ def make_records(folder: Path, out: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as scratch:
         store = open_store(Path(scratch) / "records.sqlite")
         for name in EVERY:
-            run = load(out, f"starters/{name}")
+            run, file = load(out, f"starters/{name}"), out / f"starters/{name}.json"
             if not run.get("cases"):
                 continue
             problem = load_problem(ROOT / "problems" / name)
@@ -175,7 +176,7 @@ def make_records(folder: Path, out: Path) -> list[str]:
             if record.artifact_key != replayed:
                 print(f"{name}: the replayed artifact is not what builds now: no record")
                 continue
-            made.append(record)
+            made.append(date_record(record, run, moment_of(run, file)))
         store.close()
     return [str(path.relative_to(ROOT)) for path in save_records(made, ROOT / "records" / TARGET)]
 
@@ -183,13 +184,14 @@ def make_records(folder: Path, out: Path) -> list[str]:
 def make_baselines(
     out: Path, name: str, request: BuildRequest, *, replayed_folder: Path, node: list[str], scratch: Path
 ) -> None:
-    events = load(out, f"baselines/{name}").get("events")
+    answer, file = load(out, f"baselines/{name}"), out / f"baselines/{name}.json"
+    events = answer.get("events")
     artifact = load_artifact(replayed_folder)
     judged = replay_on_gpu(node, artifact, request.problem, request.cases, request.target, 60, ignore)
     if events and isinstance(judged, Judged):
         said = repeat(events, scratch / f"baseline-{name}.py")
         found = measure_baselines(said, request.problem, request.cases, request.target, judged.replay, ignore)
-        save_baselines(found, ROOT)
+        save_baselines(date_baselines(found, moment_of(answer, file)), ROOT)
 
 
 def repeat(events: list[dict[str, Any]], script: Path) -> list[str]:

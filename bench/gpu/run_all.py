@@ -61,7 +61,7 @@ class Session:
             return json.loads(path.read_text())
         if self.left_s() < 0:
             return {}
-        answer = make()
+        answer = {**make(), "measured_s": round(time.time(), 3)}
         if answer.get("code", 0) == 0 and "error" not in answer:  # else it is tried again the next time
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(answer))

@@ -44,9 +44,14 @@ def pick_id(prefix: str, ids: Sequence[str]) -> str | None:
     return matching[0] if matching else None
 
 
-def utc_now() -> str:
-    """Return the time of now in UTC, ISO 8601, to the second."""
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+def utc_now(now_s: float | None = None) -> str:
+    """Return the time of now in UTC, ISO 8601, to the second.
+
+    Args:
+        now_s: seconds since 1970; the clock's by default.
+    """
+    now = datetime.fromtimestamp(time.time() if now_s is None else now_s, timezone.utc)
+    return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _base32(number: int, characters: int) -> str:
