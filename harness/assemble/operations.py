@@ -6,16 +6,15 @@ compiler, names a file or a symbol of another library, talks to the host, or sto
 and touches memory through pointers only. The walk is over the parsed module, so no spelling trick in the text can hide
 an operation. Attributes, types and constants, which the bindings do not list, are `printed`'s.
 
-Inline assembly is text for another compiler, and the open division allows it. What it may not do is declare anything: a
-variable of a module's own outlives calls and lies where no poison does.
+Inline assembly is text for another compiler, and the open division allows it; what it may say is `inline_ptx`'s.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
+from harness.assemble.inline_ptx import find_fault
 from harness.assemble.printed import find_foreign
 
 # Inline assembly that Helion's own code generator writes: fences around asynchronous bulk copies, and what loops that
@@ -29,14 +28,6 @@ HELION_ASSEMBLY = frozenset(
         ("ld.acquire.gpu.global.u32 $0, [$1];", "=r,l"),
     }
 )
-
-# As in `.global .u32 x;`, not as in `ld.global.u32`; after a number too, which may end a directive without a semicolon.
-# An operand's name is a number, as a unique one is; what else a dollar begins can put a word together from parts.
-_DECLARES = re.compile(
-    r"(?:(?<!\w)|(?<![\w.:])\d\w*)"
-    r"\.(global|const|shared|local|param|tex|extern|visible|weak|common|func|entry|alias|section|file|loc)\b"
-)
-_NO_OPERAND = re.compile(r"\$(?!\d|\{\d|\{:uid\})")
 
 INLINE_ASSEMBLY = "tt.elementwise_inline_asm"
 LIBRARY_CALL = "tt.extern_elementwise"
@@ -108,7 +99,7 @@ def inspect_operations(module: Any) -> Operations:
             text, constraints = (_text(operation, key) for key in ("asm_string", "constraints"))
             if (text, constraints) not in HELION_ASSEMBLY:
                 assembly.add(text)
-                refused.update(_find_declarations(text))
+                refused.update(filter(None, [find_fault(operation.get_str_attr("asm_string") or "")]))
         elif name == LIBRARY_CALL:
             symbol, library, path = (_text(operation, key) for key in ("symbol", "libname", "libpath"))
             if path or library not in _LIBRARIES or not symbol.startswith("__nv_"):
@@ -118,12 +109,6 @@ def inspect_operations(module: Any) -> Operations:
     module.walk(visit)
     refused |= find_foreign(module.str_nodebug())
     return Operations(tuple(sorted(refused)), tuple(sorted(assembly)), tuple(sorted(libraries)), stores)
-
-
-def _find_declarations(text: str) -> set[str]:
-    told = "it may declare registers only"
-    found = {f"inline assembly with the directive .{match[1]}: {told}" for match in _DECLARES.finditer(text)}
-    return found | ({"inline assembly with a $ that is no operand"} if _NO_OPERAND.search(text) else set())
 
 
 def _text(operation: Any, attribute: str) -> str:

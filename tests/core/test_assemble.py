@@ -113,32 +113,38 @@ def with_assembly(text):
         "{ .reg .u32 t; mov.u32 t, ${1}; shr.u32 $0, t, 1; }",
         "{ .reg .u64 a; cvt.u64.u32 a, $1; ld.volatile.global.u32 $0, [a]; ld.volatile.shared.u32 $0, [$1]; }",
         "{ .reg .pred p; setp.eq.u32 p, $1, 0; mov.u32 $0, 2; @p bra L${:uid}; mov.u32 $0, 1; L${:uid}: }",
+        "{ .reg .pred p; setp.eq.u32 p, $1, 0; mov.u32 $0, 2; @p bra $$L${:uid}; mov.u32 $0, 1; $$L${:uid}: }",
+        "{ .reg .u64 a; cvt.u64.u32 a, $1; ld .global.u32 $0, [a]; } /* .visible */ // .global .u32 k; }",
+        "mov.u32 $0, 1; // .global .u32 k;\\0Aadd.u32 $0, $0, 1;",
     ],
 )
 def test_inline_assembly_is_reported(tmp_path, text):
     (end,), out = assemble(tmp_path, [(with_assembly(text), {})])
     assert end["event"] == "assembled", end
-    assert facts_of(out, end).assembly == (text,)
+    assert facts_of(out, end).assembly == (text.replace("\\0A", " "),)
+    assert b".nv.global" not in (out / f"{end['kernel']}.cubin").read_bytes()
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("{ .global .align 4 .u32 k; mov.u32 $0, 1; }", ".global"),
+        ("{ .global .align 4 .u32 k; mov.u32 $0, 1; }", ".global: it may declare registers only, since"),
         ("{.global.align 4 .u32 k; mov.u32 $0, 1; }", ".global"),
-        ("mov.u32 $0, 1; .shared .u32 k;", ".shared"),
+        ("mov.u32 $0, 1; .shared .u32 k;", "what lies in .shared outlives a call"),
+        ("// \\0A.const .u32 k = 1; mov.u32 $0, 1;", ".const"),
         ("/* */.const .u32 k = 1; mov.u32 $0, 1;", ".const"),
         ("label:.local .u32 k; mov.u32 $0, 1;", ".local"),
-        ("} .visible .func f() { ret;", ".visible"),
+        ("} .visible .func f() { ret;", "closes a block which it did not open"),
+        ("mov.u32 $0, 1; /*", "cannot be read from '/*' on"),
         ("{ .glo$(bal|bal$) .u32 k; mov.u32 $0, 1; }", "a $ that is no operand"),
         ("mov.u32 $0, 1; ${:comment}", "a $ that is no operand"),
-        ("{ .loc 1 1 1U.global .align 4 .u32 k = 1; mov.u32 $0, k; }", ".global"),
-        ("{ .loc 1 1 0x1.shared .u32 k; mov.u32 $0, 1; }", ".shared"),
+        ("{ .loc 1 1 1U.global .align 4 .u32 k = 1; mov.u32 $0, k; }", ".loc: it may declare registers only"),
+        ("{ .loc 1 1 0x1.shared .u32 k; mov.u32 $0, 1; }", ".loc: it may declare registers only"),
         ("{ .loc 1 1 1; mov.u32 $0, 1; }", ".loc: it may declare registers only"),
     ],
 )
 def test_inline_assembly_declares_nothing(tmp_path, text, told):
-    """A variable of a module's own outlives calls, where no poison is written."""
+    """A variable of a module's own outlives calls, where no poison is written; `test_inline_ptx` has all spellings."""
     (end,), _ = assemble(tmp_path, [(with_assembly(text), {})])
     assert (end["event"], end["reason"]) == ("failed", "refused_operation"), end
     assert told in end["message"]

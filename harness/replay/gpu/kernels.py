@@ -15,9 +15,8 @@ from harness.plan import LaunchStep
 from harness.replay.gpu.arguments import MAP_BYTES, Parameter, ParameterBlock, TensorMap, bind_arguments
 from harness.replay.gpu.driver import LaunchShape, check, configure, launch, load_function
 from harness.replay.gpu.faults import DriverError, GpuError, describe
+from harness.replay.gpu.variables import refuse_variables
 
-_VARIABLES = b".nv.global\0"  # the section of what a module declares; nothing that Triton writes has one
-_INITIALISED = b".nv.global.init\0"  # tables of CUDA's own functions are there
 # The copy engine's numbers for element types differ from the ones that the compiler writes down.
 _HOST_TYPES = {8: 10, 9: 8, 10: 9}
 
@@ -65,8 +64,7 @@ def load_kernel(kernel: Kernel) -> LoadedKernel:
         GpuError: this GPU does not take it, or it could remember something where no poison is written.
     """
     facts = kernel.facts
-    if _VARIABLES in kernel.cubin or (facts.assembly and _INITIALISED in kernel.cubin):
-        raise GpuError("unsupported_kernel", f"{facts.name} has variables that outlive a call", facts.name)
+    refuse_variables(kernel)
     try:
         module, function = load_function(kernel.cubin, facts.name)
     except DriverError as error:

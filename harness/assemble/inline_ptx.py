@@ -1,0 +1,221 @@
+"""What inline assembly may say: whole statements on registers that it was given or has declared itself.
+
+The text is hostile, and nothing of it is believed. It is read as the two that come after read it: LLVM, which replaces
+what a dollar begins, and NVIDIA's assembler, whose tokens and statements these are. What cannot be read is refused.
+
+- It declares registers and nothing else. Variables in `.global` and `.const` are a module's own, wherever they are
+  declared, and outlive calls. Nothing clears `.shared`, `.local` and `.param` between calls: what is declared there is
+  found as the last call left it.
+- It names nothing that it has not declared in a block around: no table of a library that the module has, and no
+  register of the code around, which may hold the address of one. Labels are only jumped to.
+- It opens and closes its own blocks, and ends with a statement, a comment included: the text after it is another's.
+
+Whether instructions exist, and fit their operands, is the assembler's to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_ESCAPE = re.compile(r"\$(?:(?P<dollar>\$)|(?P<operand>\d+|\{\d+(?::[a-zA-Z])?\})|(?P<unique>\{:uid\})|)")
+_OPERAND = "%0"  # no register's name
+_TOKEN = re.compile(
+    r"""(?P<blank> [ \t\r\n\f]+ | //[^\n]* | /\*[\s\S]*?\*/ )
+    | (?P<word> [A-Za-z][\w$]* | [_$%][\w$]* )
+    | (?P<number> \d\w* )
+    | (?P<dotted> \.\w+(?:::\w+)* )
+    | (?P<string> "[\w ,=]*" )
+    | (?P<mark> [;:{}()\[\],<>@!?|+\-*%&^~=] | /(?![/*]) )""",
+    re.ASCII | re.VERBOSE,
+)
+_SELECTOR = re.compile(r"\.(?:[xyzwrgba]|[bh]\d)")
+_FRACTION = re.compile(r"\.\d\w*")
+_JUMPS = frozenset({"bra", "brx"})
+_MOST_REGISTERS = 4096  # of one name with a number behind it
+_KNOWN = re.compile(
+    r"""_ | WARP_SZ | %0
+    | %(?:tid|ntid|ctaid|nctaid|laneid|warpid|nwarpid|smid|nsmid|gridid|lanemask_(?:eq|le|lt|ge|gt)|clock(?:_hi|64)?)
+    | %(?:globaltimer(?:_lo|_hi)?|is_explicit_cluster|n?clusterid|cluster_n?cta(?:id|rank))
+    | %(?:total|aggr|dynamic)_smem_size""",
+    re.ASCII | re.VERBOSE,
+)
+_OUTLIVES = frozenset({".global", ".const", ".shared", ".local", ".param"})
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+
+
+class _RefusedError(Exception):
+    """The message says what is wrong, after "inline assembly"."""
+
+
+def find_fault(text: str) -> str:
+    """Return what is wrong with the text of inline assembly, "" if it may be assembled.
+
+    Args:
+        text: as LLVM gets it, with operands as `$0` or `${0}`.
+    """
+    try:
+        _Reader(list(_tokens(_expand(text)))).read()
+    except _RefusedError as error:
+        return f"inline assembly {error}"
+    return ""
+
+
+def _expand(text: str) -> str:
+    """Return what LLVM makes of it; alternatives, comments and private prefixes can put a word together from parts."""
+
+    def replace(match: re.Match[str]) -> str:
+        if match["dollar"]:
+            return "$"
+        if match["operand"]:
+            return _OPERAND
+        if match["unique"]:
+            return "0"
+        raise _RefusedError("with a $ that is no operand")
+
+    return _ESCAPE.sub(replace, text)
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None or "\0" in match[0]:
+            raise _RefusedError(f"that cannot be read from {text[position : position + 20]!r} on")
+        position = match.end()
+        if match.lastgroup != "blank":
+            yield _Token(str(match.lastgroup), match[0])
+
+
+class _Reader:
+    """Reads the statements of one text."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        self._tokens, self._position = tokens, 0
+        self._blocks: list[set[str]] = [set()]  # the registers declared in each that is open
+
+    def read(self) -> None:
+        """Read them all.
+
+        Raises:
+            _RefusedError: one says what it may not.
+        """
+        while self._position < len(self._tokens):
+            token = self._take()
+            if token.text == "{":
+                self._blocks.append(set())
+            elif token.text == "}":
+                self._blocks.pop()
+                if not self._blocks:
+                    raise _RefusedError("that closes a block which it did not open")
+            elif token.kind == "dotted":
+                self._read_directive(token.text)
+            elif token.text == "@":
+                self._read_predicate()
+            elif token.kind == "word":
+                if not self._skip(":"):
+                    self._read_instruction(token.text)
+            elif token.text != ";":
+                raise _RefusedError(f"with {token.text} where a statement begins")
+        if len(self._blocks) > 1:
+            raise _RefusedError("that leaves a block open")
+
+    def _take(self) -> _Token:
+        if self._position == len(self._tokens):
+            raise _RefusedError("that ends within a statement")
+        self._position += 1
+        return self._tokens[self._position - 1]
+
+    def _skip(self, text: str) -> bool:
+        found = self._position < len(self._tokens) and self._tokens[self._position].text == text
+        self._position += found
+        return found
+
+    def _read_directive(self, name: str) -> None:
+        if name == ".reg":
+            self._read_registers()
+        elif name == ".branchtargets":
+            self._read_operands(are_labels=True)
+        elif name == ".pragma":
+            while (token := self._take()).text != ";":
+                if token.kind != "string" and token.text != ",":
+                    raise _RefusedError(f"with {token.text} in a .pragma")
+        else:
+            raise _refused_directive(name)
+
+    def _read_registers(self) -> None:
+        while (token := self._take()).kind == "dotted":
+            if token.text in _OUTLIVES:
+                raise _refused_directive(token.text)
+        while True:
+            if token.kind != "word":
+                raise _RefusedError(f"with {token.text} where it declares registers")
+            self._blocks[-1] |= self._read_numbered(token.text)
+            if self._skip(";"):
+                return
+            if not self._skip(","):
+                token = self._take()
+                raise (
+                    _refused_directive(token.text)
+                    if token.kind == "dotted"
+                    else _RefusedError(f"with {token.text} where it declares registers")
+                )
+            token = self._take()
+
+    def _read_numbered(self, name: str) -> set[str]:
+        """Return the names that one stands for: `r<3>` declares r0, r1 and r2."""
+        if not self._skip("<"):
+            return {name}
+        count = self._take().text
+        if not count.isdecimal() or int(count) > _MOST_REGISTERS or not self._skip(">"):
+            raise _RefusedError(f"that declares {name}<{count}")
+        return {f"{name}{number}" for number in range(int(count))}
+
+    def _read_predicate(self) -> None:
+        self._skip("!")
+        token = self._take()
+        if token.kind != "word":
+            raise _RefusedError(f"with {token.text} for a predicate")
+        self._check_name(token.text)
+        if (token := self._take()).kind != "word":
+            raise (
+                _refused_directive(token.text)
+                if token.kind == "dotted"
+                else _RefusedError(f"with {token.text} behind a predicate")
+            )
+        self._read_instruction(token.text)
+
+    def _read_instruction(self, name: str) -> None:
+        """Read an instruction to its end. What follows its name after dots belongs to it, whatever stands between."""
+        while self._position < len(self._tokens) and self._tokens[self._position].kind == "dotted":
+            self._position += 1
+        self._read_operands(are_labels=name in _JUMPS)
+
+    def _read_operands(self, *, are_labels: bool) -> None:
+        braces, last = 0, _Token("mark", "")
+        while (token := self._take()).text != ";" or braces:
+            braces += (token.text == "{") - (token.text == "}")
+            if braces < 0 or token.text in (";", "@") or token.kind == "string":
+                raise _RefusedError(f"with {token.text} among operands")
+            if token.kind == "dotted":
+                form = {"word": _SELECTOR, "number": _FRACTION}.get(last.kind)
+                if form is None or not form.fullmatch(token.text):
+                    raise _refused_directive(token.text)
+            elif token.kind == "word" and not are_labels:
+                self._check_name(token.text)
+            last = token
+
+    def _check_name(self, name: str) -> None:
+        if not _KNOWN.fullmatch(name) and not any(name in block for block in self._blocks):
+            raise _RefusedError(f"that names {name}, which is no register of its own")
+
+
+def _refused_directive(name: str) -> _RefusedError:
+    why = f", since what lies in {name} outlives a call" if name in _OUTLIVES else ""
+    return _RefusedError(f"with the directive {name}: it may declare registers only{why}")

@@ -1,0 +1,183 @@
+"""Inline assembly: what is refused before it is assembled, and what NVIDIA's assembler makes of the rest."""
+
+import dataclasses
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+import triton
+
+from harness.artifact import Kernel
+from harness.assemble.inline_ptx import find_fault
+from harness.kernel import KernelSource
+from harness.replay.gpu.faults import GpuError
+from harness.replay.gpu.variables import refuse_variables
+from tests.core.test_artifact import FACTS, TTIR
+
+ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas-blackwell"
+AROUND = """.version 8.7
+.target sm_100a
+.address_size 64
+%s
+.visible .entry k(.param .u64 p) {
+    .reg .b32 %%r<9>; .reg .b64 %%rd<4>;
+    ld.param.u64 %%rd1, [p];
+    mov.u32 %%r2, %%tid.x;
+    // begin inline asm
+    %s
+    // end inline asm
+    st.global.u32 [%%rd1], %%r1;
+    ret;
+}
+"""
+
+HONEST = [
+    "mov.u32 $0, 1;",
+    "{ .reg .u32 t; mov.u32 t, ${1}; shr.u32 $0, t, 1; }",
+    "{ .reg .u64 a; cvt.u64.u32 a, $1; ld.volatile.global.u32 $0, [a]; }",
+    "{ .reg .u64 a; cvt.u64.u32 a, $1; ld .global /* or .shared */ .u32 $0, [a + 4]; }",
+    "{ .reg .pred p; setp.eq.u32 p, $1, 0; mov.u32 $0, 2; @!p bra L${:uid}; mov.u32 $0, 1; L${:uid}: }",
+    "{ .reg .pred p, q; setp.eq.u32 p|q, $1, 0; @p bra $$L_1; mov.u32 $0, 1; $$L_1: mov.u32 $0, %laneid; }",
+    "// .global .u32 x;\n mov.u32 $0, $1; /* .visible\n .const \" { */ // .shared",
+    "{ .reg .f32 a<3>, b; mov.f32 a2, 1.5; mov.f32 b, 0f3F800000; add.f32 a0, a2, b; mov.b32 $0, a0; }",
+    "{ .reg .b16 lo, hi; mov.b32 {lo, hi}, $1; { .reg .b16 t; mov.b16 t, lo; } mov.b32 $0, {hi, lo}; }",
+    "{ .reg .b32 %t; mov.u32 %t, %ctaid.x; ld.shared::cta.u32 $0, [%t]; .pragma \"nounroll\"; }",
+    "{ all: .branchtargets A, B; brx.idx $1, all; A: mov.u32 $0, 2; B: }",
+]  # fmt: skip
+REFUSED = [
+    ("{ .global .align 4 .u32 k; mov.u32 $0, 1; }", "directive .global: it may declare registers only, since"),
+    ("{.global.align 4 .u32 k; mov.u32 $0, 1; }", "directive .global"),
+    ("{ .global .v4 .u32 k; }", "directive .global"),
+    ("{ .global .attribute(.managed) .u32 k; }", "directive .global"),
+    ("{ .pragma \"nounroll\" .global .u32 k; }", "with .global in a .pragma"),
+    ("{ .reg .b32 r .global .u32 k; }", "directive .global"),
+    ("{ .reg .global .u32 k; }", "directive .global"),
+    ("@$1 .global .u32 k;", "directive .global"),
+    ("mov.u32 $0, 1 .global .u32 k;", "directive .global"),
+    ("mov.u32 $0, $1 .shared .u32 k;", "directive .shared"),
+    ("mov.u32 $0, 1\n;\n.shared\n.u32 k;", "what lies in .shared outlives a call"),
+    ("/* */.const .u32 k = 1; mov.u32 $0, 1;", "directive .const"),
+    ("// */\n.const .u32 k = 1; mov.u32 $0, 1;", "directive .const"),
+    ("/* // */.const .u32 k = 1; mov.u32 $0, 1;", "directive .const"),
+    ("label:.local .u32 k; mov.u32 $0, 1;", "what lies in .local outlives a call"),
+    ("$$label: { .param .b32 k; }", "what lies in .param outlives a call"),
+    ("} .visible .func f() { ret;", "closes a block which it did not open"),
+    (".extern .func f; call f;", "directive .extern: it may declare registers only"),
+    ("{ .loc 1 1 1U.global .align 4 .u32 k = 1; mov.u32 $0, k; }", "directive .loc"),
+    ("{ .section .debug { } }", "directive .section"),
+    ("{ mov.u32 $0, 1;", "leaves a block open"),
+    ("mov.u32 $0, 1", "ends within a statement"),
+    ("mov.b64 $0, {$1, $1;", "with ; among operands"),
+    ("mov.b64 $0, $1};", "with } among operands"),
+    ("mov.u32 $0, 1; /* the next one's", "cannot be read from"),
+    ("mov.u32 $0, 1; */ .u32", "with * where a statement begins"),
+    ("@@DWARF .byte 1;", "with @ for a predicate"),
+    ("@$1 { }", "with { behind a predicate"),
+    ("# 1 \"file\"\nmov.u32 $0, 1;", "cannot be read from"),
+    ("mov.u32 $0, 1; // \0", "cannot be read from"),
+    (".pragma \"/*\"; .pragma \"*/\";", "cannot be read from"),
+    (".pragma \"nounroll\", x;", "with x in a .pragma"),
+    ("mov.u32 $0, \"x\";", "among operands"),
+    (".reg .b32 4;", "with 4 where it declares registers"),
+    (".reg .b32 r = 4;", "with = where it declares registers"),
+    (".reg .b32 r<99999>;", "that declares r<99999"),
+    ("{ .glo$(bal|bal$) .u32 k; mov.u32 $0, 1; }", "a $ that is no operand"),
+    ("mov.u32 $0, 1; ${:comment}", "a $ that is no operand"),
+    ("mov.u64 $0, __cudart_i2opi_f;", "names __cudart_i2opi_f, which is no register of its own"),
+    ("ld.global.u32 $0, [%rd9];", "names %rd9"),
+    ("{ .reg .b64 table; } mov.u64 $0, table;", "names table"),
+    ("mov.u64 $0, table; .reg .b64 table;", "names table"),
+    ("table: mov.u64 $0, table;", "names table"),
+    (".reg .b64 table<2>; mov.u64 $0, table2;", "names table2"),
+    ("@table mov.u64 $0, 1;", "names table"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HONEST)
+def test_what_declares_and_names_registers_is_fine(tmp_path, text):
+    assert find_fault(text) == ""
+    assert b".nv.global" not in assemble(tmp_path, text)
+
+
+@pytest.mark.parametrize(("text", "told"), REFUSED)
+def test_the_rest_is_refused_and_says_why(text, told):
+    assert find_fault(text).startswith("inline assembly ")
+    assert told in find_fault(text)
+
+
+def assemble(tmp_path, text, before=""):
+    """Return the machine code around an assembly's text, as LLVM would write it; b"" if there is none."""
+    for written, meant in (("$$", "\1"), ("${:uid}", "7"), ("${1}", "%r2"), ("$0", "%r1"), ("$1", "%r2"), ("\1", "$")):
+        text = text.replace(written, meant)
+    source, out = tmp_path / "a.ptx", tmp_path / "a.cubin"
+    out.unlink(missing_ok=True)
+    source.write_bytes((AROUND % (before, text)).encode())
+    subprocess.run([ASSEMBLER, "-arch=sm_100a", "-o", out, source], capture_output=True, timeout=60)
+    return out.read_bytes() if out.exists() else b""
+
+
+@pytest.mark.parametrize("declared", [".global .align 4 .u32 kept;", ".global .v2 .u32 kept = {1, 2};"])
+@pytest.mark.parametrize("around", ["%s", "L: %s", "mov.u32 $0, 1;%s", "/* */%s// }\n", "{ } %s"])
+def test_what_the_assembler_would_keep_is_refused(tmp_path, declared, around):
+    text = "{ .reg .b64 a; %s mov.b64 a, kept; atom.global.add.u32 $0, [a], $1; }" % (around % declared)
+    assert find_fault(text)
+    assert b".nv.global" in assemble(tmp_path, text)
+
+
+WORDS = (
+    '{ } ; L: $$L: @p @!$1 /* */ // " 1U 1. , + # ret ld .loc .reg bra call .visible .weak .global .shared .b32 kept a'
+)
+PIECES = [
+    *WORDS.split(),
+    "{ .reg .b64 a; .reg .pred p;",
+    "{ .reg .b64 kept; }",
+    ".reg .b64 kept;",
+    ".reg .b64 kept<2>;",
+    "mov.b64 a, kept;",
+    "atom.global.add.u32 $0, [a], 1;",
+    "ld.global.u32 $0, [kept];",
+    "mov.u32 $0, 1",
+    ".branchtargets L",
+    '.pragma "x"',
+    ".global .align 4 .u32 kept;",
+    ".global.align 4 .u32 kept = 7;",
+    ".shared .u32 kept;",
+    ".local .u32 kept;",
+]
+
+
+def test_what_goes_through_keeps_nothing(tmp_path):
+    """Pieces of hostile texts, put together at random: what is not refused has no variable, and names none outside."""
+    draw, assembled = random.Random(8), 0
+    for _ in range(2_500):
+        text = draw.choice(["", " ", "\n"]).join(draw.choices(PIECES, k=draw.randint(1, 6)))
+        if "kept" in text and not find_fault(text):
+            machine_code = assemble(tmp_path, text)
+            assembled += bool(machine_code)
+            assert b".nv.global" not in machine_code, text
+            there = assemble(tmp_path, text, ".global .align 4 .b32 kept;")
+            assert bool(there) == bool(machine_code), text
+    assert assembled > 10
+
+
+def kernel(machine_code, *assembly):
+    return Kernel(KernelSource(TTIR, {}, ""), machine_code, dataclasses.replace(FACTS, assembly=assembly))
+
+
+def test_machine_code_with_variables_is_not_loaded(tmp_path):
+    """The wall behind this one."""
+    honest, library = "mov.u32 $0, $1;", "mov.u64 %rd2, {}; atom.global.add.u32 $0, [%rd2], $1;"
+    initialised = ".global .align 4 .b8 {}[4] = {{1, 2, 3, 4}};"
+    refuse_variables(kernel(assemble(tmp_path, honest), honest))
+    for name in ("__cudart_i2opi_f", "_$_str_$_2"):
+        machine_code = assemble(tmp_path, library.format(name.replace("$", "$$")), initialised.format(name))
+        assert b".nv.global.init" in machine_code
+        refuse_variables(kernel(machine_code, honest))
+    own = assemble(tmp_path, library.format("own"), initialised.format("own"))
+    refuse_variables(kernel(own))  # constants of the compiler's, which nothing names
+    kept = assemble(tmp_path, library.format("own"), ".global .align 4 .b32 own;")
+    for refused in (kernel(own, honest), kernel(kept), kernel(own[:200] + b".nv.global.init", honest)):
+        with pytest.raises(GpuError, match="k has variables that outlive a call") as caught:
+            refuse_variables(refused)
+        assert (caught.value.reason, caught.value.kernel) == ("unsupported_kernel", "k")
