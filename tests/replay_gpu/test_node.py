@@ -24,6 +24,7 @@ from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
 from harness.replay.gpu.regions import Region, cut_into_tiles, find_gaps, join_touching
 from harness.replay.inputs import Received, Request, make_sample
 from harness.replay.node import pack
+from harness.replay.node import acceptance
 from harness.replay.node.acceptance import accepts
 from harness.replay.node.case_layout import lay_out_case
 from harness.replay.node.confinement import find_devices
@@ -364,6 +365,14 @@ def test_the_fast_path_knows_the_cap_on_the_relative_error():
         received = Received(outputs, dict(enumerate(sample.inputs)))
         assert rule(problem, sample, received).passed is passes
         assert accepts(problem, sample, outputs) is passes
+
+
+@pytest.mark.parametrize("dtype", sorted(acceptance._EIGHT_BITS, key=str))
+def test_the_quick_way_loses_nothing_of_eight_bits(dtype):
+    every = torch.arange(256, dtype=torch.int32).to(torch.uint8).view(dtype)
+    through_half, exact = every.to(torch.float16).to(torch.float64), every.to(torch.float64)
+    assert torch.equal(through_half.isnan(), exact.isnan())
+    assert torch.equal(through_half.nan_to_num(1.0, 2.0, 3.0), exact.nan_to_num(1.0, 2.0, 3.0))
 
 
 def fingerprint(tensor, key):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-_BUFFER_BYTES = 8 << 20
+_BUFFER_BYTES = 512 << 10  # of some thousand records; CUPTI asks for more where one is full
 
 
 @dataclass(frozen=True)

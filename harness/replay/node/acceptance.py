@@ -13,6 +13,7 @@ from harness.replay.compare import bytes_of_bools
 from harness.replay.inputs import Sample
 
 _MIXED = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16})
+_EIGHT_BITS = frozenset({torch.float8_e4m3fn, torch.float8_e5m2})  # each of their values is a float16's, too
 
 
 def accepts(problem: Problem, sample: Sample, outputs: tuple[torch.Tensor, ...]) -> bool:
@@ -45,4 +46,6 @@ def within_tolerance(problem: Problem, sample: Sample, outputs: tuple[torch.Tens
 
 def _difference(expected: torch.Tensor, got: torch.Tensor) -> torch.Tensor:
     """Return expected - got in float64; what torch does not mix with float64 is converted, a pass over memory more."""
+    if got.dtype in _EIGHT_BITS:
+        got = got.to(torch.float16)
     return expected.sub(got if got.dtype in _MIXED else bytes_of_bools(got).to(torch.float64))
