@@ -23,8 +23,7 @@ from harness.replay.gpu.host import run_operator
 from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
 from harness.replay.gpu.regions import Region, cut_into_tiles, find_gaps, join_touching
 from harness.replay.inputs import Received, Request, make_sample
-from harness.replay.node import pack
-from harness.replay.node import acceptance
+from harness.replay.node import acceptance, pack
 from harness.replay.node.acceptance import accepts
 from harness.replay.node.case_layout import lay_out_case
 from harness.replay.node.confinement import find_devices
