@@ -1,5 +1,6 @@
 """The node's file, its documents, and the judge's side of a runner: everything that needs no GPU."""
 
+import dataclasses
 import json
 import socket
 import subprocess
@@ -178,6 +179,25 @@ def test_a_real_report_is_read():
     assert len(report.cases[2].samples.spans_us) == len(report.cases[2].samples.witness_us) == 100
 
 
+def timed(number):
+    """As many samples of both clocks."""
+    return {"spans_us": [2.0] * number, "witness_us": [5.0] * number}
+
+
+@pytest.mark.parametrize(("asked", "given"), [(0, 64), (0, 208), (1, 1), (50, 50), (400, 400)])
+def test_a_case_has_as_many_samples_as_were_asked_for(asked, given):
+    document, cases = recorded("honest")
+    cases = [dataclasses.replace(case, samples=asked if case.timed else 0) for case in cases]
+    for report in document["cases"]:
+        if report["samples"]:
+            report["samples"].update(timed(given))
+    assert len(parse_report(document, cases).cases[2].samples.spans_us) == given
+    for wrong in (given - 1, given + 1) if asked else ():
+        document["cases"][2]["samples"].update(timed(wrong))
+        with pytest.raises(WorkerError, match=f"a case has {wrong} samples, not {asked}$"):
+            parse_report(document, cases)
+
+
 def spoil(change):
     document, cases = recorded("honest")
     change(document)
@@ -205,7 +225,9 @@ def spoil(change):
         (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, 0.0), "no time that a clock shows"),
         (lambda d: d["cases"][2]["samples"]["witness_us"].__setitem__(0, 0), "no time that a clock shows"),
         (lambda d: d["cases"][2]["samples"]["spans_us"].__setitem__(0, 1e10), "no time that a clock shows"),
-        (lambda d: d["cases"][2]["samples"].update(spans_us=[2.0] * 15, witness_us=[5.0] * 15), "too few samples"),
+        (lambda d: d["cases"][2]["samples"].update(timed(0)), "a case has 0 samples, not 64 to 208"),
+        (lambda d: d["cases"][2]["samples"].update(timed(63)), "a case has 63 samples, not 64 to 208"),
+        (lambda d: d["cases"][2]["samples"].update(timed(209)), "a case has 209 samples, not 64 to 208"),
         (lambda d: d["cases"][0].update(samples=d["cases"][2]["samples"]), "samples that was not to be timed"),
         (lambda d: d["clocks"].update(sm_mhz_median=10**400), "a number is missing or out of range"),
         (lambda d: d.update(machine={"gpu": ["list"]}), "out of range"),

@@ -12,10 +12,10 @@ from typing import Any
 
 from harness.errors import WorkerError
 from harness.replay.judgement import Judgement, encode_judgement, parse_judgement
-from harness.replay.timing import MOST_SLOTS
+from harness.replay.timing import FIRST_SAMPLES, MAX_SAMPLES
 
 FORMAT = 1
-MAX_SAMPLES = 100_000
+MAX_CALLS = 100_000
 MAX_TEXT = 4000
 MOST_NUMBER = 10**18
 LEAST_US, MOST_US = 1e-3, 1e9  # clocks count nanoseconds
@@ -155,8 +155,8 @@ def _parse_case(fields: dict[str, Any]) -> CaseReport:
         message=_text(fields["message"], MAX_TEXT),
         kernel=_text(fields["kernel"], 256),
         judgement=None if judgement is None else parse_judgement(judgement),
-        seeds=tuple(_count(seed, 1 << 63) for seed in fields["seeds"][:MAX_SAMPLES]),
-        calls=_count(fields["calls"], MAX_SAMPLES),
+        seeds=tuple(_count(seed, 1 << 63) for seed in fields["seeds"][:MAX_CALLS]),
+        calls=_count(fields["calls"], MAX_CALLS),
         differing_bits=_count(fields["differing_bits"], 1 << 48),
         nodes=_count(fields["nodes"], 1 << 20),
         samples=None if samples is None else _parse_samples(samples),
@@ -165,7 +165,7 @@ def _parse_case(fields: dict[str, Any]) -> CaseReport:
 
 
 def _parse_samples(fields: dict[str, Any]) -> Samples:
-    spans, witness = ([_number(v) for v in fields[name][:MAX_SAMPLES]] for name in ("spans_us", "witness_us"))
+    spans, witness = ([_number(v) for v in fields[name][:MAX_CALLS]] for name in ("spans_us", "witness_us"))
     if not all(LEAST_US <= value <= MOST_US for value in (*spans, *witness)):
         raise ValueError("a sample is no time that a clock shows")
     if spans and len(spans) != len(witness):
@@ -178,8 +178,10 @@ def _check_samples(samples: Samples | None, case: CaseRequest) -> None:
         return
     if not case.timed:
         raise ValueError("a case has samples that was not to be timed")
-    if len(samples.witness_us) < (case.samples or MOST_SLOTS):
-        raise ValueError("a case has too few samples")
+    least, most = (case.samples, case.samples) if case.samples else (FIRST_SAMPLES, MAX_SAMPLES)
+    if not least <= len(samples.witness_us) <= most:
+        told = case.samples or f"{least} to {most}"
+        raise ValueError(f"a case has {len(samples.witness_us)} samples, not {told}")
 
 
 def _parse_facts(fields: dict[str, Any]) -> dict[str, str | int | float]:
