@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from weakref import WeakKeyDictionary
 
 import torch
@@ -54,7 +55,7 @@ class Arena:
         self._cold = ColdCache(self._tile, l2_bytes)
         self._segments = (-1, -1)
         self._counted: tuple[int, int] | None = None  # segments, if they were counted since the last call
-        self._searched: tuple[list[_Piece], torch.Tensor] | None = None
+        self._searched: tuple[list[_Piece], torch.Tensor, torch.Tensor] | None = None
         self._rest: list[_Piece] = []  # what torch has besides: nothing there is needed between calls
         self._pools: list[Region] = []  # of slots; those that touch are one
         self._blocks: list[tuple[tuple[int, int], Region]] = []  # what they are made of, by torch's name of the pool
@@ -83,15 +84,22 @@ class Arena:
         """
         self._draw_tile()
         others, _ = self._divide(slot)
-        changed = torch.stack([torch.ne(one.memory, one.poison).any() for one in others])
-        self._searched = others, changed
+        sizes = [one.memory.numel() for one in others]
+        changed = torch.empty(sum(sizes), dtype=torch.bool, device=self._device)
+        for one, place in zip(others, changed.split(sizes), strict=True):
+            torch.ne(one.memory, one.poison, out=place.view(one.memory.shape))
+        self._searched = others, changed, changed.any()  # once for all: each launch costs as much as a few MB
         self._counted = _count_segments()  # which takes as long as the GPU's part
 
     def end_search(self) -> int | None:
         """Return the address of a store that was found, or None. Nothing of the search is left in memory then."""
         assert self._searched is not None
-        (others, changed), self._searched = self._searched, None
-        return others[int(changed.to(torch.int8).argmax())].start if bool(changed.any()) else None
+        (others, changed, any_did), self._searched = self._searched, None
+        if not bool(any_did):
+            return None
+        ends = accumulate(one.memory.numel() for one in others)
+        first = int(changed.view(torch.uint8).argmax())
+        return next(one.start for one, end in zip(others, ends, strict=True) if first < end)
 
     def restore(self, slot: Slot) -> None:
         """Write the poison over all that a call in a slot may have changed. A search that found nothing went before."""
