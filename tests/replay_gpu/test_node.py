@@ -19,7 +19,7 @@ from harness.errors import HarnessError, SpecError, WorkerError
 from harness.plan import OpStep, Plan, Tensor, TensorMeta, row_major
 from harness.replay.compare import compare_output
 from harness.replay.gpu.faults import DriverError, GpuError, blame, describe
-from harness.replay.gpu.fingerprint import fingerprints
+from harness.replay.gpu.fingerprint import fingerprints, weighted_sums
 from harness.replay.gpu.host import run_operator
 from harness.replay.gpu.layout import ALIGN, lay_out, make_shared_file
 from harness.replay.gpu.regions import Region, cut_into_tiles, find_gaps, join_touching
@@ -407,6 +407,13 @@ def test_a_fingerprint_tells_one_bit(dtype):
     assert before == fingerprint(tensor.clone(), 5)
     tensor.view(torch.uint8).reshape(-1)[-1] ^= 1
     assert fingerprint(tensor, 5) != before
+
+
+def test_no_inputs_have_no_fingerprints():
+    """All inputs of a problem may be buffers; its judge's graph looks whether all of none are as they were."""
+    right, sums = torch.tensor([1]), weighted_sums((), torch.Generator().manual_seed(5))
+    assert torch.cat([right, sums]).tolist() == [1]
+    assert fingerprints((), 5) == []
 
 
 @pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 8191, 8192, 8193, (1 << 20) + 3])

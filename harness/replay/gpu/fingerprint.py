@@ -33,6 +33,8 @@ def weighted_sums(tensors: Sequence[torch.Tensor], generator: torch.Generator) -
     Bytes are laid out in rows. A matrix of small weights makes a few sums of each row, a product for which GPUs have
     units; large weights sum those.
     """
+    if not tensors:  # of a problem whose inputs are buffers
+        return torch.empty(0, dtype=torch.int64, device=generator.device)
     every = [_bytes_of(tensor) for tensor in tensors]
     splits = [len(data) // _BLOCK * _BLOCK if len(data) >= _LARGE_BYTES else 0 for data in every]
     heads = [data[:split] for data, split in zip(every, splits, strict=True) if split]
