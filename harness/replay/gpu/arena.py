@@ -86,7 +86,7 @@ class Arena:
         others, _ = self._divide(slot)
         sizes = [one.memory.numel() for one in others]
         changed = torch.empty(sum(sizes), dtype=torch.bool, device=self._device)
-        for one, place in zip(others, changed.split(sizes), strict=True):
+        for one, place in zip(others, torch.split(changed, sizes), strict=True):
             torch.ne(one.memory, one.poison, out=place.view(one.memory.shape))
         self._searched = others, changed, changed.any()  # once for all: each launch costs as much as a few MB
         self._counted = _count_segments()  # which takes as long as the GPU's part
