@@ -81,7 +81,7 @@ def _compare_setting(before: Record, after: Record, since: str) -> Iterator[Chan
 def _compare_times(before: Record, after: Record, since: str) -> Iterator[Change]:
     if before.setting != after.setting:
         return
-    if before.score_us and after.score_us:
+    if before.score_us and after.score_us and _timed(before) == _timed(after):  # not where some cases were chosen
         yield from _time_change(since, "score", before.score_us, after.score_us)
     earlier = _by_id(before)
     for case in after.cases:
@@ -120,7 +120,7 @@ def _error_text(worst: float) -> str:
 
 
 def _compare_builds(before: Record, after: Record, since: str) -> Iterator[Change]:
-    if before.build is None or after.build is None:
+    if before.build is None or after.build is None or _shapes(before) != _shapes(after):
         return
     old_s, new_s = before.build.cpu_s, after.build.cpu_s
     if abs(new_s - old_s) > max(COMPILE_LEAST_S, COMPILE_SHARE * old_s):
@@ -160,6 +160,14 @@ def _fold_moved(since: str, quantity: str, moved: Sequence[_Moved], better: bool
 def _span(numbers: Sequence[int]) -> str:
     least, most = min(numbers), max(numbers)
     return str(least) if least == most else f"{least}..{most}"
+
+
+def _timed(record: Record) -> set[str]:
+    return {case.case_id for case in record.cases if case.timing}
+
+
+def _shapes(record: Record) -> set[tuple[tuple[str, int], ...]]:
+    return {tuple(case.shape.items()) for case in record.cases}
 
 
 def _by_id(record: Record) -> dict[str, CaseRecord]:

@@ -61,7 +61,8 @@ class Board:
         setting: what all ranked entries share, None while there is no record.
         noise: entries this close (a share of one) to their group's leader tie with it.
         noise_assumed: nobody has measured it on this target.
-        unranked: the newest accepted record of each team that is not ranked, in the board's setting.
+        unranked: the newest accepted record of each team that is not ranked, in the board's setting; one of chosen
+            cases only where the team has none of all.
         elsewhere: each team's best of other settings: not comparable.
         version_now: the problem's version today, None where nobody said it.
         ruled_out: how many accepted records organisers have ruled out: they are in none of the lists.
@@ -197,7 +198,7 @@ def describe_difference(setting: Setting, current: Setting) -> str:
 
 def _newest_setting(shown: Sequence[Record]) -> Setting | None:
     ranking = [record for record in shown if record.suite == RANKING_SUITE] or shown
-    candidates = [record for record in ranking if record.scored] or ranking
+    candidates = [r for r in ranking if r.scored] or [r for r in ranking if r.whole_suite] or ranking
     return candidates[-1].setting if candidates else None
 
 
@@ -247,7 +248,9 @@ def _place(best: Sequence[Pooled], noise: float, first_teams: Mapping[str, str])
 def _list_unranked(here: Sequence[Record], best: dict[str, Record]) -> tuple[Apart, ...]:
     newest: dict[str, Record] = {}
     for record in here:
-        if not record.scored and not (record.team in best and best[record.team].id > record.id):
+        older = record.team in best and best[record.team].id > record.id
+        hides = record.team in newest and newest[record.team].whole_suite and not record.whole_suite
+        if not (record.scored or older or hides):
             newest[record.team] = record
     ordered = sorted(newest.values(), key=lambda record: (record.kind != "PASSED", record.kind == "BUILT", record.team))
     return tuple(Apart(record, _why_unranked(record)) for record in ordered)
@@ -265,9 +268,9 @@ def _list_elsewhere(others: Sequence[Record], current: Setting | None) -> tuple[
     return tuple(Apart(record, describe_difference(record.setting, current)) for record in ordered)
 
 
-def _preference(record: Record) -> tuple[bool, float]:
-    """Order a team's records of one setting: ranked before others, then the faster; equal ones by age."""
-    return (not record.scored, _score_us(record) if record.scored else 0.0)
+def _preference(record: Record) -> tuple[bool, bool, float]:
+    """Order a team's records of one setting: ranked ones first, then of whole suites, then the faster; then by age."""
+    return (not record.scored, not record.whole_suite, _score_us(record) if record.scored else 0.0)
 
 
 def _why_unranked(record: Record) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.cli.output import print_json, print_renderable
 from harness.board.table import spaced
+from harness.cli.output import print_json, print_renderable
 from harness.client.address import parse_address
 from harness.client.boards import fetch_boards, fetch_season, fetch_standings
 from harness.client.connection import Connection

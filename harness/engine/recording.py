@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from harness.artifact import identify_program
+from harness.case import load_cases
 from harness.engine.baselines import Baselines, add_speedups
 from harness.engine.build import Built
 from harness.engine.checking import CaseResult
@@ -66,6 +67,7 @@ def open_record(request: BuildRequest) -> Record:
         machine=describe_machine(),
         sandbox_level=request.level.value,
         suite=request.suite,
+        whole_suite=set(request.cases) >= set(load_cases(request.problem, request.suite)),
     )
 
 

@@ -50,7 +50,7 @@ def choose_records(records: Iterable[Record], target: str, *, again: bool) -> li
     scored = set()
     for record in sorted(records, key=lambda record: record.id):
         board = (record.problem, record.division, record.suite, record.team)
-        if record.target == target and record.accepted and record.artifact_key is not None:
+        if record.target == target and record.accepted and record.whole_suite and record.artifact_key is not None:
             newest[(*board, record.program)] = record
             if record.scored and record.evaluator_version == EVALUATOR_VERSION:
                 # A record from before `program_sha256` has its program by the name of its source.

@@ -27,6 +27,7 @@ class Ranked:
 
     Attributes:
         suite_cases: how many cases the suite has; all must have been replayed.
+        chosen_cases: how many of them were evaluated; None for all.
         level: of the sandbox that built the artifact.
     """
 
@@ -38,6 +39,7 @@ class Ranked:
     level: Level
     suite_cases: int
     toolchain_faults: tuple[str, ...] = ()
+    chosen_cases: int | None = None
 
 
 def describe_request(request: BuildRequest) -> Ranked:
@@ -51,6 +53,7 @@ def describe_request(request: BuildRequest) -> Ranked:
         level=request.level,
         suite_cases=len(load_cases(request.problem, request.suite)),
         toolchain_faults=find_faults(request.toolchain),
+        chosen_cases=len(request.cases),
     )
 
 
@@ -77,6 +80,7 @@ def why_unranked(
     reasons = list(reasons_of_entry(entry, season, now))
     if verdict.kind is not Kind.PASSED or replay is None:
         reasons.append(no_replay or ON_CPU)
+        reasons += _of_the_choice(entry, entry.chosen_cases)
     else:
         reasons += _of_the_replay(entry, season, replay)
     return "; ".join(reasons) or None
@@ -119,13 +123,19 @@ def _of_the_time(season: Season, now: datetime.datetime) -> Iterator[str]:
 def _of_the_replay(entry: Ranked, season: Season, replay: GpuReplay) -> Iterator[str]:
     if replay.why_unranked is not None:
         yield replay.why_unranked
-    if len(replay.cases) < entry.suite_cases:
-        yield f"{len(replay.cases)} of the suite's {entry.suite_cases} cases were chosen: all of them count"
-    elif replay.why_unranked is None and replay.score_us is None:
+    choice = list(_of_the_choice(entry, len(replay.cases)))
+    yield from choice
+    if not choice and replay.why_unranked is None and replay.score_us is None:
         yield "no benchmark was timed, so there is no score"
     if not _reaches(replay.level, season):
         why = f" ({replay.report.machine['why_lower']})" if replay.report.machine.get("why_lower") else ""
         yield f"the replay ran at sandbox level {replay.level}: the season asks for {season.sandbox}{why}"
+
+
+def _of_the_choice(entry: Ranked, cases: int | None) -> Iterator[str]:
+    if cases is not None and cases < entry.suite_cases:
+        were = "was" if cases == 1 else "were"
+        yield f"{cases} of the suite's {entry.suite_cases} cases {were} chosen: all of them count"
 
 
 def _reaches(level: Level, season: Season) -> bool:

@@ -206,7 +206,7 @@ class Record:
         artifact_key: the build's artifact, None if nothing was built.
         program_sha256: of what it has a GPU do (`artifact.program`), "" if nothing was built and in old records.
         ranked: whether it may be ranked; otherwise `unranked_reason` says why not.
-        suite: which of the problem's suites was evaluated.
+        suite: which of the problem's suites was evaluated; all of its cases, or some that were chosen (`whole_suite`).
         score_us: geometric mean of the benchmark times, None if nothing was timed.
     """
 
@@ -238,6 +238,7 @@ class Record:
     warnings: tuple[str, ...] = ()
     suite: str = RANKING_SUITE
     program_sha256: str = ""
+    whole_suite: bool = True
 
     @property
     def program(self) -> str:

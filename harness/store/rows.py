@@ -39,8 +39,13 @@ def owner_columns() -> dict[str, Any]:
 
 
 def standing_of(record: Record) -> str:
-    """Return what boards take a record for: "ranked", "accepted" (shown without a place) or "none"."""
-    return "ranked" if record.scored else "accepted" if record.accepted else "none"
+    """Return what boards take a record for: "ranked", or shown without a place ("accepted", "partial"), or "none".
+
+    What is of chosen cases only ("partial") stands apart: it must not take the place of what is of all of them.
+    """
+    if record.scored or not record.accepted:
+        return "ranked" if record.scored else "none"
+    return "accepted" if record.whole_suite else "partial"
 
 
 def insert_finished(connection: Connection, record: Record, *, standing: str | None = None) -> None:

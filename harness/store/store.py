@@ -164,13 +164,13 @@ class Store:
         """Return what a board is made of.
 
         For every team and setting: the ranked records of its fastest programs, every run of each, and its newest
-        accepted record that is not ranked. Settings are not filtered: `board` decides which one counts and shows the
-        others apart.
+        accepted record that is not ranked, one of all cases and one of chosen ones. Settings are not filtered: `board`
+        decides which one counts and shows the others apart.
         """
         board = _equal(problem=problem, target=target, division=division)
         fastest = _runs_of_fastest_programs(board)
-        newest = _first_of_each_team("accepted", (records.c.id.desc(),), board)
-        query = select(records.c.document).where(or_(records.c.id.in_(fastest), records.c.id.in_(newest)))
+        newest = [_first_of_each_team(standing, (records.c.id.desc(),), board) for standing in ("accepted", "partial")]
+        query = select(records.c.document).where(or_(*(records.c.id.in_(ids) for ids in (fastest, *newest))))
         with self._database.read() as connection:
             return _load(connection, query.order_by(records.c.id))
 
@@ -183,19 +183,20 @@ class Store:
     def previous(
         self, team: str, problem: str, target: str, *, division: str = "closed", before: str | None = None
     ) -> Previous:
-        """Return a team's last finished record and its fastest PASSED one (a ranked one where there is any).
+        """Return a team's last finished record and its fastest PASSED one.
 
-        Of the records before the one with the id `before`, where that is given.
+        A ranked one comes before others, and one of all cases before one of chosen ones. Only records before the one
+        with the id `before` are looked at, where that is given.
         """
         wanted = _equal(team=team, problem=problem, target=target, division=division, state="finished")
         if before is not None:
             wanted.append(records.c.id < before)
         query = select(records.c.document).where(*wanted).limit(1)
         timed = query.where(records.c.verdict == "PASSED", records.c.score_us.is_not(None))
-        ranked_first = (records.c.standing == "ranked").desc()
+        order = ((records.c.standing == "ranked").desc(), records.c.standing == "partial")
         with self._database.read() as connection:
             last = _load(connection, query.order_by(records.c.id.desc()))
-            best = _load(connection, timed.order_by(ranked_first, records.c.score_us, records.c.id))
+            best = _load(connection, timed.order_by(*order, records.c.score_us, records.c.id))
         return Previous(last[0] if last else None, best[0] if best else None)
 
 

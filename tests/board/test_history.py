@@ -71,6 +71,16 @@ def test_times_of_another_setting_are_not_compared():
     assert found == (Change("last", "setting", "problem version 0, now 1", "times are not comparable"),)
 
 
+def test_scores_and_compile_time_of_other_cases_are_not_compared():
+    before = passed("acme", 10, 1)
+    part = dataclasses.replace(
+        before, cases=before.cases[-1:], score_us=40.0, whole_suite=False, build=BuildRecord(1.0, 1.0, 720.0)
+    )
+    assert changes(other_source(passed("acme", 10, 2)), part) == ()
+    now = other_source(dataclasses.replace(before, score_us=11.0, build=BuildRecord(90.0, 30.0, 720.0)))
+    assert {change.subject for change in changes(now, before)} == {"score", "compile time (CPU)"}
+
+
 def test_compile_time_registers_and_spills_are_told():
     before = checked()
     kernel = dataclasses.replace(before.kernels[0], registers=128, stack_bytes=16)

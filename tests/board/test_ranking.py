@@ -136,6 +136,37 @@ def test_what_is_ruled_out_has_no_place_and_makes_no_setting_count():
     assert (nothing.setting, nothing.entries, nothing.elsewhere) == (cheat.setting, (), ())
 
 
+def test_what_is_of_chosen_cases_hides_nothing_that_is_of_all():
+    part = {"whole_suite": False}
+    built = dataclasses.replace(checked().verdict, kind="BUILT")
+    whole, later = checked("acme", 1), checked("acme", 3)
+    newer = [
+        checked("acme", 2, **part),
+        passed("acme", 1, 4, ranked=False, **part),
+        checked("acme", 5, verdict=built, **part),
+    ]
+    assert [apart.record for apart in rank([whole, *newer], *BOARD).unranked] == [whole]
+    assert [apart.record for apart in rank([whole, *newer, later], *BOARD).unranked] == [later]
+    assert [apart.record for apart in rank(newer, *BOARD).unranked] == [
+        newer[-1]
+    ]  # the newest, where there is no whole
+    ranked = passed("acme", 9, 0)
+    board = rank([ranked, whole, *newer], *BOARD)
+    assert ([e.record for e in board.entries], [a.record for a in board.unranked]) == ([ranked], [whole])
+
+
+def test_what_is_of_chosen_cases_makes_no_setting_count_nor_hides_one_elsewhere():
+    other = {"problem_version": "2"}
+    whole, part = checked("acme", 1), checked("acme", 2, whole_suite=False, **other)
+    board = rank([whole, part], *BOARD)
+    assert (board.setting, [a.record for a in board.unranked], [a.record for a in board.elsewhere]) == (
+        whole.setting, [whole], [part],
+    )  # fmt: skip
+    current = passed("bolt", 9, 9, problem_version="3")
+    parts = [checked("acme", minute, whole_suite=False) for minute in (2, 3)]
+    assert [a.record for a in rank([whole, *parts, current], *BOARD).elsewhere] == [whole]
+
+
 def test_a_newer_unranked_record_does_not_move_the_board_to_its_setting():
     board = rank([passed("acme", 5, 0), checked("bolt", 1, evaluator_version="0.2.0")], *BOARD)
     assert [e.record.team for e in board.entries] == ["acme"]

@@ -68,6 +68,15 @@ def test_what_a_submission_lacks(season, change, told):
     assert why_unranked(dataclasses.replace(ENTRY, **change), season, PASSED, replay(), NOW) == told
 
 
+def test_what_was_checked_of_chosen_cases_says_so(season):
+    entry = dataclasses.replace(ENTRY, chosen_cases=3)
+    checked = Verdict(Kind.CHECKED, "judge", "checked", "all pass")
+    on_cpu = "checked on a CPU: ranking needs a replay on a GPU of the season"
+    told = f"{on_cpu}; 3 of the suite's 4 cases were chosen: all of them count"
+    assert why_unranked(entry, season, checked, None, NOW) == told
+    assert why_unranked(dataclasses.replace(entry, chosen_cases=4), season, checked, None, NOW) == on_cpu
+
+
 @pytest.mark.parametrize(
     ("machine", "told"),
     [

@@ -37,9 +37,11 @@ def test_the_starter_is_checked_and_the_second_time_reuses_the_build(workspace):
     ]
     assert programs[0] == programs[1] == record["program_sha256"] != programs[2]
 
+    part = workspace.submit(None, "--case", "test/M4_N32/normal", code=0)
+    assert (record["whole_suite"], part["whole_suite"]) == (True, False)
     board = json.loads(workspace.run("board", "scale", "--json").stdout)
     assert board["ranked"] == []
-    assert [entry["verdict"] for entry in board["unranked"]] == ["CHECKED"]
+    assert [(entry["verdict"], entry["record"]) for entry in board["unranked"]] == [("CHECKED", again["id"])]
     shown = workspace.run("show", record["id"][:12])
     assert shown.returncode == 0
     assert "CHECKED" in shown.stdout
@@ -198,6 +200,7 @@ def test_what_is_never_ranked_says_why(workspace):
     assert record["unranked_reason"].split("; ") == [
         "built with --portable: keys that the target lacks were dropped",
         "checked on a CPU: ranking needs a replay on a GPU of the season",
+        "1 of the suite's 3 cases was chosen: all of them count",
     ]
 
 

@@ -7,6 +7,7 @@ import time
 import pytest
 from sqlalchemy import event, insert
 
+from harness.board import rank
 from harness.errors import StoreError, UsageError
 from harness.store import new_record_id, open_store
 from harness.store.rows import owner_columns, record_columns
@@ -114,6 +115,28 @@ def test_previous_gives_the_last_and_the_best(store):
     assert (previous.last, previous.best) == (last, best)
     assert store.previous("acme", "chunk_fwd_h", "b200").best == now
     assert store.previous("nobody", "chunk_fwd_h", "b200").last is None
+
+
+def test_a_board_has_what_is_of_all_cases_behind_newer_parts(store):
+    whole, part, newest = (
+        checked("acme", 1),
+        checked("acme", 2, whole_suite=False),
+        checked("acme", 3, whole_suite=False),
+    )
+    add(store, whole, part, newest)
+    assert store.board("chunk_fwd_h", "b200", "closed") == [whole, newest]
+    assert (
+        rank(store.board("chunk_fwd_h", "b200", "closed"), "chunk_fwd_h", "b200", "closed").unranked[0].record == whole
+    )
+
+
+def test_the_best_is_of_all_cases_where_there_is_such_a_one(store):
+    fewer = passed("acme", 5, 1, ranked=False, whole_suite=False)
+    add(store, fewer)
+    assert store.previous("acme", "chunk_fwd_h", "b200").best == fewer
+    whole = passed("acme", 10, 2, ranked=False)
+    add(store, whole)
+    assert store.previous("acme", "chunk_fwd_h", "b200").best == whole
 
 
 def test_a_ranked_record_is_the_best_even_if_an_unranked_one_is_faster(store):
