@@ -85,12 +85,12 @@ def _table(baselines: Baselines) -> object:
     from rich.text import Text
 
     from harness.board.text import microseconds
-    from harness.engine.baselines import KINDS
+    from harness.board.times import BASELINES
     from harness.text import clean
 
-    table = Table("benchmark", *(f"{kind} µs" for kind in KINDS), box=box.SIMPLE, title=clean(baselines.problem))
+    table = Table("benchmark", *(f"{kind} µs" for kind in BASELINES), box=box.SIMPLE, title=clean(baselines.problem))
     for case_id, times in baselines.cases.items():
-        cells = [microseconds(times[kind]) if kind in times else _note(baselines, case_id, kind) for kind in KINDS]
+        cells = [microseconds(times[kind]) if kind in times else _note(baselines, case_id, kind) for kind in BASELINES]
         table.add_row(Text(clean(case_id)), *map(Text, cells))
     return table
 

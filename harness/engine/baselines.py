@@ -29,7 +29,6 @@ from harness.target import Target
 from harness.toolchain import EVALUATOR_VERSION
 
 FOLDER = "baselines"
-KINDS = ("starter", "eager", "compile")
 TIMEOUT_S = 1800.0  # torch.compile takes minutes for what has many steps
 _MOST_US = 1e9
 
@@ -40,7 +39,7 @@ class Baselines:
 
     Attributes:
         machine: where they were measured.
-        cases: by case id, microseconds by kind ("starter", "eager", "compile"); a kind that has no time is left out.
+        cases: by case id, microseconds by kind (`board.times.BASELINES`); a kind that has no time is left out.
         notes: why one has none, by "case kind".
     """
 

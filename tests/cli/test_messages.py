@@ -250,6 +250,7 @@ steps = [(0x20, 0, 0, 0), (0x15, 0, 5, number), (0x20, 0, 0, 16), (0x15, 3, 0, 0
 code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
 program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
 libc = ctypes.CDLL(None, use_errno=True)
+libc.personality(libc.personality(0xFFFFFFFF) & ~0x40000)  # whoever started the tests may have turned it off
 assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
 sys.argv = ["harness", "doctor", "--json"]
 runpy.run_module("harness", run_name="__main__")
