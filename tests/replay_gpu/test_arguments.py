@@ -117,7 +117,25 @@ def test_what_does_not_fit_is_refused_by_name():
     packed = [LAYOUT | {"fp4_padded": True}]
     assert "4-bit" in refused(["*f32"], ("d", "tensordesc<fp32[16, 32]>", window), descriptors=packed)
     strided = Descriptor(Tensor(2), (64, 128), (256, 2), (16, 32))
-    assert "not contiguous" in refused(["*f32"], ("d", "tensordesc<fp32[16, 32]>", strided), descriptors=[LAYOUT])
+    told = refused(["*f32"], ("d", "tensordesc<fp32[16, 32]>", strided), descriptors=[LAYOUT])
+    assert told == "kernel has a tensor descriptor whose last axis is not contiguous"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"block_size": [16]}, "block does not fit its tensor"),
+        ({"block_size": [16, 512]}, "block does not fit its tensor"),
+        ({"block_size": "all"}, "block does not fit its tensor"),
+        ({"swizzle": 4}, "swizzle is unknown"),
+        ({"elem_size": 0}, "elem_size is unknown"),
+        ({"elem_type": "f32"}, "elem_type is unknown"),
+    ],
+)
+def test_a_layout_that_no_copy_engine_takes_is_refused(change, told):
+    window = Descriptor(Tensor(2), (64, 128), (128, 1), (16, 32))
+    found = refused(["*f32"], ("d", "tensordesc<fp32[16, 32]>", window), descriptors=[LAYOUT | change])
+    assert found == f"kernel has a tensor descriptor whose {told}"
 
 
 TTIR = """module {

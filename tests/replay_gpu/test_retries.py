@@ -96,7 +96,9 @@ class Judge:
 
 @pytest.fixture
 def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def run(*behaviours: dict[str, str], samples: int = 40, shared: bool = False) -> tuple[list[CaseReport], int]:
+    def run(
+        *behaviours: dict[str, str], samples: int = 40, shared: bool = False, shapes: str = "ab"
+    ) -> tuple[list[CaseReport], int]:
         monkeypatch.setattr(Runner, "behaviours", list(behaviours), raising=False)
         monkeypatch.setattr(session, "RunnerProcess", Runner)
         plans = dict.fromkeys("ab", SimpleNamespace(tensors=()))
@@ -104,7 +106,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
         layout = SimpleNamespace(inputs=[], outputs=[], after=[], size=0)
         monkeypatch.setattr(replaying, "lay_out_case", lambda *_: layout)
         cases = tuple(
-            CaseRequest(f"case-{s}", s, {"n": 1}, "normal", timed=True, timeout_s=9.0, samples=samples) for s in "ab"
+            CaseRequest(f"case-{s}", s, {"n": 1}, "normal", timed=True, timeout_s=9.0, samples=samples) for s in shapes
         )
         judge: Any = Judge()
         memory: Any = SimpleNamespace(offer=lambda _: None, shared_with=lambda _: None)
@@ -262,6 +264,44 @@ def test_calls_that_are_slow_together_are_ended_together(
     reports, runners = replay({}, {})
     assert (reports[0].reason, runners) == ("timeout", 2)
     assert reports[0].message == "the calls of this case took more than 36 s in all"
+
+
+@pytest.mark.parametrize(
+    ("lost", "told"),
+    [
+        (lambda spans: spans[1:], "the clock recorded 39 calls of [1] nodes, expected 40 of 1"),
+        (lambda spans: [*spans, *spans[:2]], "the clock recorded 42 calls of [1] nodes, expected 40 of 1"),
+        (lambda spans: [(spans[0][0], 3), *spans[1:]], "the clock recorded 40 calls of [1, 3] nodes, expected 40 of 1"),
+    ],
+)
+def test_a_clock_that_loses_calls_is_our_fault(
+    replay: Any, monkeypatch: pytest.MonkeyPatch, lost: Any, told: str
+) -> None:
+    take_spans = Runner.take_spans
+
+    def take(self: Runner, limit_s: float) -> list[tuple[float, int]]:
+        spans = take_spans(self, limit_s)
+        return lost(spans) if len(spans) == 40 else spans
+
+    monkeypatch.setattr(Runner, "take_spans", take)
+    reports, runners = replay({}, {})
+    assert (reports[0].status, reports[0].reason, reports[0].message) == ("fault", "internal", told)
+    assert runners == 2
+
+
+def test_a_call_that_is_late_once_after_another_fault_may_be_the_machines(replay: Any) -> None:
+    reports, runners = replay({"a": "fault"}, {"a": "overdue"})
+    assert (reports[0].reason, reports[0].message, runners) == (
+        "machine",
+        "the call did not end within 9 s Or a busy machine: the try before failed for another reason.",
+        2,
+    )
+
+
+def test_an_artifact_without_the_plan_of_a_case_is_our_fault(replay: Any) -> None:
+    reports, _ = replay({}, {}, shapes="zb")
+    assert (reports[0].status, reports[0].reason) == ("fault", "internal")
+    assert reports[0].message == "the artifact has no plan for z"
 
 
 def test_a_call_that_never_ends_is_the_submissions(replay: Any) -> None:
