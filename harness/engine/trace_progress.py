@@ -7,7 +7,7 @@ the first shape at fault, in the order of the request and not in that of their e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.artifact import BuildCost
@@ -25,6 +25,15 @@ from harness.trace.failures import REASONS
 from harness.verdict import Kind, Verdict, judge_budget, judge_trace
 
 MAX_WARNINGS = 50
+
+WRITERS_REASONS = ("no_helion_launch", "output_not_from_kernel")
+"""Reasons of verdicts that a launch of no program may lead to."""
+
+_TOLD_LAUNCHES = 3
+_MEND_GRID = (
+    "A grid has a program for each tile: look at the sizes that it is made of (a division that comes to 0, an empty "
+    "slice), and let it cover all that there is"
+)
 
 PlanCheck = Callable[[Mapping[str, Plan], Mapping[str, KernelSource]], Verdict | None]
 """Judges plans by shape, with the kernels that they launch by key."""
@@ -48,6 +57,7 @@ class Progress:
         running: the shapes that are being traced.
         failures: what was said of the shapes that failed; of the import by the name "".
         warnings: what the author should know, by shape, and "" for the import.
+        empty_launches: the launches of no program, by shape.
     """
 
     shapes: Sequence[str]
@@ -57,6 +67,7 @@ class Progress:
     running: list[str] = field(default_factory=list)
     failures: dict[str, dict[str, Any]] = field(default_factory=dict)
     warnings: dict[str, list[str]] = field(default_factory=dict)
+    empty_launches: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, event: dict[str, Any]) -> str:
         """Take in an event; return the shape that it says was traced, if any."""
@@ -76,6 +87,7 @@ class Progress:
             self.running = [s for s in self.running if s != shape]
             self.costs[shape] = cost
             self.warnings[shape] = read_warnings(event.get("warnings"))
+            self.empty_launches[shape] = read_warnings(event.get("empty_launches"))
             return shape
         return ""
 
@@ -132,9 +144,17 @@ class EarlyJudge:
                 return None
             found = self._check({shape: plan}, kernels)
             if found is not None:
-                return found
+                return _explain(found, progress.empty_launches.get(shape, []))
             self._judged += 1
         return None
+
+
+def _explain(verdict: Verdict, empty_launches: Sequence[str]) -> Verdict:
+    """Say with a verdict on who wrote the outputs that a launch ran nothing, if one did: no plan has it as a step."""
+    if verdict.reason not in WRITERS_REASONS or not empty_launches:
+        return verdict
+    told = f"{verdict.message}: in {verdict.case}, {'; '.join(empty_launches[:_TOLD_LAUNCHES])}. {_MEND_GRID}"
+    return replace(verdict, message=told)
 
 
 def read_warnings(items: object) -> list[str]:

@@ -145,7 +145,8 @@ def _read_results(request: TraceRequest, progress: Progress, end: Exit, results:
     rest = max(0.0, end.cpu_s - sum(cost.cpu_s for cost in costs.values()))
     wall_s = progress.imported.wall_s if progress.imported else 0.0
     # Shapes end in any order; what the author reads must not change from one run to the next.
-    ordered = (text for shape in ("", *request.shapes) for text in progress.warnings.get(shape, []))
+    ordered = [text for shape in ("", *request.shapes) for text in progress.warnings.get(shape, [])]
+    ordered += [f"{text}: in {shape}" for shape in request.shapes for text in progress.empty_launches.get(shape, [])]
     warnings = tuple(dict.fromkeys(ordered))[:MAX_WARNINGS]
     return Traced(plans, kernels, sources, costs, BuildCost(round(rest, 3), wall_s), warnings)
 

@@ -12,7 +12,7 @@ Files: `plans/<shape>.json` (`harness.plan`), `kernels/<key>.json` ({"ttir", "op
 being `harness.kernel.kernel_key`), `sources/<sha256>.py` (Triton modules, for people and for CPU replay).
 
 Events, one JSON line each on standard output: `begun` (what is told from here on may be the submission's word),
-`imported` (cpu_s, wall_s, warnings), `start` (shape), `traced` (shape, cpu_s, wall_s, warnings), `failed` (shape or
-null for the import, reason as in `failures.REASONS`, message, traceback of the submission's own lines). A shape that
-fails does not stop the others.
+`imported` (cpu_s, wall_s, warnings), `start` (shape), `traced` (shape, cpu_s, wall_s, warnings, empty_launches: what to
+say of those that ran no program, which are no steps), `failed` (shape or null for the import, reason as in
+`failures.REASONS`, message, traceback of the submission's own lines). A shape that fails does not stop the others.
 """

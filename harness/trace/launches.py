@@ -65,8 +65,9 @@ class LaunchRecorder:
             bound.apply_defaults()
             values = bound.arguments
         sizes = canonical_grid(grid(values) if callable(grid) else grid)
-        if 0 in sizes:
-            return  # as Triton's launcher: an empty grid launches nothing
+        if 0 in sizes:  # as Triton's launcher: an empty grid launches nothing
+            self._recorder.note_empty_launch(function.__name__, sizes)
+            return
         document = self._document(function, special)
         typed = {name: (special.signature[name], values[name]) for name in function.arg_names}
         arguments = tuple(self._arguments(typed))

@@ -64,6 +64,7 @@ class Recorder:
         steps: what happened so far.
         tensors: every numbered tensor.
         warnings: what the author should know, each text once, in order.
+        empty_launches: of which kernels no program was run, where and why, each text once, in order.
         generated: files that Helion generated; a kernel defined in one of them is Helion's.
     """
 
@@ -73,6 +74,7 @@ class Recorder:
         self.steps: list[Recorded] = []
         self.tensors: list[Known] = []
         self.warnings: dict[str, None] = {}
+        self.empty_launches: dict[str, None] = {}
         self.generated: set[str] = set()
         self._numbers: dict[int, int] = {}
         self._kept: list[torch.Tensor] = []
@@ -109,6 +111,11 @@ class Recorder:
     def warn(self, text: str) -> None:
         """Keep a warning for the author, once."""
         self.warnings[text] = None
+
+    def note_empty_launch(self, name: str, grid: tuple[int, int, int]) -> None:
+        """Remember a launch of no program: it is no step of the plan, and may be why an output is nobody's."""
+        where = f"kernel {name} is launched at line {self.call_line()}"
+        self.empty_launches[f"{where} with a grid of 0 programs, {grid}, which runs nothing"] = None
 
     def is_own(self, value: object) -> bool:
         """Tell whether a value is a fake tensor of the submission's world (Helion uses others of its own)."""

@@ -82,7 +82,8 @@ class Session:
             self._write(plan)
         except BaseException as error:
             return failed_event(shape["id"], classify(error, self._path, self._target, importing=False))
-        return {"event": "traced", "shape": shape["id"], "warnings": self.warnings}
+        empty = list(self._recorder.empty_launches)
+        return {"event": "traced", "shape": shape["id"], "warnings": self.warnings, "empty_launches": empty}
 
     def _plan(self, shape: dict[str, Any]) -> Plan:
         assert self._entry is not None

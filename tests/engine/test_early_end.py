@@ -44,6 +44,20 @@ def test_a_plan_that_breaks_a_rule_ends_the_trace(workspace, starter):
     assert {case["status"] for case in record["cases"]} == {"not_run"}
 
 
+def test_a_launch_of_no_program_is_told_with_its_line_and_shape(workspace, starter):
+    """Of 4 rows an eighth is none."""
+    rounded = starter.replace("hl.tile(x.shape)", "hl.tile([x.size(0) // 8, x.size(1)])")
+    verdict = workspace.submit(rounded, code=1)["verdict"]
+    assert (verdict["kind"], verdict["reason"], verdict["case"]) == ("POLICY_VIOLATION", "no_helion_launch", "M4_N32")
+    line = 1 + rounded.splitlines().index("    return scale(x, s)")
+    told, advice = verdict["message"].split(". ")
+    assert told == (
+        f"custom_kernel launches no Helion kernel: in M4_N32, kernel _helion_scale is launched at line {line} with a "
+        "grid of 0 programs, (0, 1, 1), which runs nothing"
+    )
+    assert advice.startswith("A grid has a program for each tile: look at the sizes that it is made of ")
+
+
 class Trace:
     """What a trace of three shapes leaves, by hand, and the judge of it."""
 
@@ -95,6 +109,18 @@ def test_a_shape_that_fails_before_it_decides_and_all_are_traced(tmp_path):
     verdict = trace.progress.judge_end(Exit(0, None, None, 1.0, 1.0, "", 0), CompileBudget(1, 1))
     assert verdict is not None
     assert (verdict.reason, verdict.case, verdict.details) == ("call_error", "M4", {"failed_shapes": ["M4", "M64"]})
+
+
+def test_an_empty_launch_explains_an_output_that_is_nobodys_and_nothing_else(tmp_path):
+    told = "kernel k is launched at line 9 with a grid of 0 programs"
+    fill = op("aten.zero_.default", 2, out=3)
+    for step, reason, explained in ((fill, "output_not_from_kernel", True), (BREAKS, "host_operation", False)):
+        trace = Trace(tmp_path / reason)
+        trace.write("M4", step)
+        verdict = trace.tell("traced", "M4", empty_launches=[told])
+        assert verdict is not None
+        assert verdict.reason == reason
+        assert (f": in M4, {told}. A grid has a program for each tile: " in verdict.message) is explained
 
 
 def test_what_breaks_a_rule_in_the_trace_itself_ends_it(tmp_path):

@@ -131,6 +131,10 @@ def test_raw_triton_launches(trace: Trace) -> None:
     assert traced.kernel(add)["params"] == ["*fp32", "*fp32", "i32", "fp32"]
     assert [a.type for a in twice.args] == ["*fp32", "i32", "constexpr", "constexpr"]  # 1 becomes a constant
     assert "def add_kernel(" in traced.source(add)
+    end = next(event for event in traced.events if event["event"] == "traced")
+    assert end["empty_launches"] == [
+        "kernel twice_kernel is launched at line 30 with a grid of 0 programs, (0, 1, 1), which runs nothing"
+    ]
 
 
 def test_tensor_descriptors_and_persistent_grid(trace: Trace) -> None:
