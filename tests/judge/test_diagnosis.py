@@ -138,6 +138,12 @@ MISTAKES = {
         "The error looks like rounding of operands to bfloat16: small (0.002 relative), everywhere, of one size. Check "
         "the precision of dot products and casts.",
     ),
+    "tf32 operands": (
+        evidence(noise(4e-4)),
+        "low_precision",
+        "The error looks like rounding of operands to tf32 or float16: small (0.0004 relative), everywhere, of one size. "
+        "Check the precision of dot products and casts.",
+    ),
     "halo of three": (
         evidence(ramp_of_halo(3)),
         "at_boundaries",

@@ -217,7 +217,7 @@ def test_a_sampled_replay_that_stored_nothing_fails(judged):
 
     judgement = judged(change, sampled=True)
     assert judgement.reason == "malformed_output"
-    assert "stored no element" in judgement.message
+    assert judgement.message == "the replay stored no element of any output in the programs it ran"
 
 
 def test_inputs_depend_on_seed_and_everything_else(toy, tmp_path):

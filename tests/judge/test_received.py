@@ -70,7 +70,7 @@ def test_the_honest_file_is_read(problem, sample, good, tmp_path):
 
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 9])
 def test_truncated_in_the_header(refused, good, length):
-    assert "is truncated" in refused(good[:length])
+    assert f"the replay handed back is truncated: {length} bytes" in refused(good[:length])
 
 
 def test_truncated_in_the_data(refused, good):

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from harness.plan import Argument, ConstantStep, LaunchStep, Named, OpStep, Plan, Tensor, encode_plan
+from harness.replay.cpu_check import conclude
 
 from .child import HEADER, KERNELS, Child, empty_keywords, metas
 
@@ -353,3 +354,9 @@ def test_atomics_are_never_sampled(child: Child) -> None:
     assert response["programs_run"] == 7
     assert results["stored-0"].all()
     assert torch.equal(results["0"].long(), indices.bincount(minlength=16))
+
+
+def test_a_launch_that_was_late_is_told_with_its_limit():
+    checked = conclude({"status": "timeout"}, 20.0)
+    assert (checked.status, checked.reason) == ("not_run", "too_slow_on_cpu")
+    assert checked.message == "it did not finish within 20 s"
