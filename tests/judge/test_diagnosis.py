@@ -141,8 +141,8 @@ MISTAKES = {
     "tf32 operands": (
         evidence(noise(4e-4)),
         "low_precision",
-        "The error looks like rounding of operands to tf32 or float16: small (0.0004 relative), everywhere, of one size. "
-        "Check the precision of dot products and casts.",
+        "The error looks like rounding of operands to tf32 or float16: small (0.0004 relative), everywhere, of one "
+        "size. Check the precision of dot products and casts.",
     ),
     "halo of three": (
         evidence(ramp_of_halo(3)),
