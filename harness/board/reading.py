@@ -20,6 +20,10 @@ MAX_REGISTERS = 255
 """What a thread can have."""
 
 
+_KIND_CHARACTERS = 500
+_SPECIFIC = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|'[^']*'|\d+")
+_NAMED = re.compile(r"\b(kernel|key) \S+")
+
 _STATUS_WORDS = {"partial": "sampled"}
 _STATE_WORDS = {"submitted": "being evaluated", "interrupted": "interrupted"}
 _REASON_WORDS = {"after_failure": "a case before it failed"}
@@ -147,6 +151,31 @@ def register_bound(kernel: KernelRecord) -> bool:
 def low_occupancy(kernel: KernelRecord) -> bool:
     """Say whether so few warps are resident that memory's latency shows."""
     return kernel.occupancy is not None and kernel.occupancy < LOW_OCCUPANCY
+
+
+def gather_warnings(warnings: Sequence[str], more: str = "") -> list[str]:
+    """Return one warning of each kind, the first of it, with how many more there are of the kind.
+
+    Eleven kernels without a config are one thing to know, and hide what else there is if each has its own lines.
+
+    Args:
+        warnings: of a record.
+        more: where all of them are told.
+    """
+    kinds: dict[str, list[str]] = {}
+    for text in warnings:
+        kinds.setdefault(_kind_of_warning(text), []).append(text)
+    where = f": {more}" if more else ""
+    counts = [f" (and {len(texts) - 1} more of this kind{where})" if texts[1:] else "" for texts in kinds.values()]
+    return [texts[0] + count for texts, count in zip(kinds.values(), counts, strict=True)]
+
+
+def _kind_of_warning(text: str) -> str:
+    """Return a warning without what it is of: names of kernels and keys, sizes, configs, what is quoted."""
+    bare = text[:_KIND_CHARACTERS]
+    for _ in range(2):  # parentheses within others
+        bare = _SPECIFIC.sub("#", bare)
+    return re.sub(r"#(, #)*", "#", _NAMED.sub(r"\1", bare))
 
 
 def shape_text(shape: dict[str, int]) -> str:

@@ -22,6 +22,7 @@ from harness.board.reading import (
     failing_cases,
     fell_short,
     first_sentence,
+    gather_warnings,
     line_place,
     low_occupancy,
     made_with,
@@ -75,7 +76,7 @@ def render_record(record: Record, *, changes: Sequence[Change] = (), environment
         ("Times", render_times(record, whole=WHOLE)),
         ("Kernels", render_kernels(record.kernels) if record.kernels else None),
         ("Cost", _render_cost(record)),
-        ("Warnings", Text("\n".join(clean(w) for w in record.warnings), "yellow") if record.warnings else None),
+        ("Warnings", _render_warnings(record) if record.warnings else None),
         ("Environment", _render_environment(record) if environment else None),
     ]
     parts: list[RenderableType] = []
@@ -110,6 +111,11 @@ def render_verdict(record: Record) -> RenderableType:
     if verdict.traceback:
         parts += [Text("\nIn the submission:", "bold"), _render_traceback(verdict.traceback)]
     return Group(*parts)
+
+
+def _render_warnings(record: Record) -> RenderableType:
+    told = gather_warnings(record.warnings, f"harness show {record.id} --json")
+    return Text("\n".join(map(clean, told)), "yellow")
 
 
 def render_changes(changes: Sequence[Change]) -> RenderableType:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.board import list_changes, rank, render_board, render_record
+from harness.board.reading import gather_warnings
 from harness.board.show import render_kernels
 from harness.cli.output import print_renderable
 from harness.store import Previous
@@ -306,6 +307,31 @@ def test_a_record_shows_budget_stages_environment_and_changes():
     assert "helion 1.5.0, torch 2.13.0, triton 3.7.1" in text
     assert "20.00 µs  10.00 µs (-50.0%)" in text
     assert "9.950 to 10.05" in text
+
+
+def untuned(name, size):
+    config = f"helion.Config(block_sizes=[{size}, (1, 2)], num_warps=4)"
+    told = f"kernel {name} has no config for [{size}, 4], [{size}]; Helion's heuristics choose {config}"
+    return f"{told}: nothing is tuned in evaluation"
+
+
+def test_a_kind_of_warning_is_told_once_with_a_count():
+    several = [
+        f"kernel {name} has {n} configs; the first is taken: nothing is tuned" for name, n in (("a", 2), ("b", 11))
+    ]
+    dropped = [f"config key {key} does not exist for NVIDIA B200 and was dropped (portable)" for key in ("x", "y", "z")]
+    other = "torch.compile has no effect: its operators are recorded one by one, as in eager mode"
+    warnings = (other, *(untuned(f"k{size}", size) for size in range(11)), *several, *dropped)
+    record = checked("acme", warnings=warnings)
+    assert gather_warnings(warnings) == [
+        other,
+        f"{untuned('k0', 0)} (and 10 more of this kind)",
+        f"{several[0]} (and 1 more of this kind)",
+        f"{dropped[0]} (and 2 more of this kind)",
+    ]
+    told = " ".join(show(render_record(record)).split())
+    assert told.count("nothing is tuned in evaluation") == 1
+    assert f"(and 10 more of this kind: harness show {record.id} --json)" in told
 
 
 def test_an_unranked_time_says_why_and_a_submitted_record_has_no_verdict():
