@@ -68,11 +68,14 @@ def read_variables(cubin: bytes) -> tuple[tuple[str, str], ...]:
     """Return the variables that a cubin declares: each one's section and its name.
 
     Raises:
-        ArtifactError: not a cubin, cut off, or with names that are in no section.
+        ArtifactError: not a cubin, cut off, or with symbols that cannot be read.
     """
     table, names = _read_sections(cubin)
+    tables = [section for section in table if section[1] == _SYMBOL_TABLE]
+    if len(tables) > 1:
+        raise ArtifactError("it has several tables of symbols")
     found = []
-    for symbols in (section for section in table if section[1] == _SYMBOL_TABLE):
+    for symbols in tables:
         if symbols[6] >= len(table) or symbols[5] % _SYMBOL.size:
             raise ArtifactError("its symbols have no names")
         theirs = _content(cubin, table[symbols[6]])

@@ -128,7 +128,7 @@ class _Reader:
 
     def _take(self) -> _Token:
         if self._position == len(self._tokens):
-            raise _RefusedError("that ends within a statement")
+            raise _RefusedError("that ends within a statement: it lacks a semicolon or a word")
         self._position += 1
         return self._tokens[self._position - 1]
 
