@@ -322,7 +322,7 @@ def test_no_gpu_there(far, checkout):
 
 
 def test_an_unreachable_node_is_nobodys_bad_usage(far, checkout):
-    """Nor does the submission fall short by it: the exit code is that of a machine's fault, before anything is built."""
+    """Nor does the submission fall short by it: the exit code is a machine's fault's, before anything is built."""
     result = harness(checkout, "dry-run", "scale", "--node", "nobody", "--ssh-config", str(far.config), "--json")
     assert (result.returncode, json.loads(result.stdout)["exit_code"]) == (3, 3)
     assert result.stderr.startswith("harness error: nobody cannot be reached: nothing answers ssh there")
