@@ -99,6 +99,26 @@ def test_hostile_kernels_are_refused(name: str) -> None:
     assert caught.value.where["source_line"] > 0
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("tl = x", "the name tl given a new meaning"),
+        ("range = x", "the name range given a new meaning"),
+        ("x.kind = 1", "an assignment to a part of something"),
+        ("x[0] = 1", "an assignment to a part of something"),
+        ("y = 2 ** 129", "a power or shift by more than 128"),
+        ("y = 1 << 1000", "a power or shift by more than 128"),
+        ("y = 2 ** (2 ** 9)", "a power or shift by another one"),
+        ("y = 1 << (1 << 9)", "a power or shift by another one"),
+    ],
+)
+def test_what_is_refused_is_named(body: str, told: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        check_source(kernel(body))
+    assert told in str(caught.value)
+    assert caught.value.where["source_line"] > 0
+
+
 WHOLE = {
     "a default that is called": ("@triton.jit\ndef k(x=open('/tmp/owned', 'w')):\n    pass\n", "default value"),
     "a default of the language": ("@triton.jit\ndef k(x=tl.float32):\n    pass\n", "default value"),
