@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,7 +112,8 @@ def _load_artifact(workspace: Workspace, record: Record, part: str) -> Artifact:
     try:
         return load_artifact(workspace.artifacts / record.artifact_key)
     except ArtifactError as error:
-        again = f"harness build {record.problem} --team {record.team} --target {record.target}"
+        words = [record.problem, "--team", record.team, "--target", record.target, "--division", record.division]
+        again = f"harness build {shlex.join(words)}"  # the file may be anybody's, and this is made to be copied
         raise UsageError(
             f"a record holds no code, and what was built for {record.id} is not in {workspace.artifacts} ({error}): "
             f"`{again}` builds it again, where submission, problem and versions are as they were"
