@@ -29,7 +29,8 @@ def test_generated_code_that_is_not_here(tmp_path, part):
     code, told = show(root, built.id, "--from", "kept", f"--{part}")
     assert code == 2
     assert f"what was built for {built.id} is not in {root}/.harness/artifacts" in told
-    assert f"`harness build {built.problem} --team acme --target {built.target} --division closed` builds it again" in told
+    again = f"harness build {built.problem} --team acme --target {built.target} --division {built.division}"
+    assert f"`{again}` builds it again" in told
     save_records([checked("x; rm -rf ~", 0, id="0")], root / "theirs")
     assert "--team 'x; rm -rf ~' --target" in show(root, "--from", "theirs", f"--{part}")[1]
     code, told = show(root, short.id, "--from", "kept", f"--{part}")
