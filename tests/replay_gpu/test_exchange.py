@@ -101,9 +101,14 @@ def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, ta
     request = parse_request(json.loads((folder / "request.json").read_text()))
     problem = load_problem_document(folder / "problem")
     size = max(lay_out_case(problem, case.shape).size for case in request.cases)
-    with take_turn(find_uuid(), lambda: None), started(folder / "artifact", None, size) as (runner, shared):
+    with (
+        take_turn(find_uuid(), lambda: None) as turn,
+        started(folder / "artifact", None, size) as (runner, shared),
+    ):
         judge, memory = GpuJudge(problem), InFile(*shared)
-        reports, about = replay(request, folder / "artifact", judge, memory, runner, own_program(), lambda _: None)
+        reports, about = replay(
+            request, folder / "artifact", judge, memory, runner, own_program(), lambda _: None, turn
+        )
     assert about["on_gpu"] is False
     seen = {report.status for report in reports}
     assert seen == ({"passed"} if name == "honest" else {"failed", "not_run"}), [(r.reason, r.message) for r in reports]
