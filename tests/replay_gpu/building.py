@@ -34,6 +34,7 @@ HERE = Path(__file__).parent
 ATTACKS = HERE / "attacks"
 TIMEOUT_S = 3.0
 HUGE_BYTES = 1 << 38
+MUCH_SHARED_BYTES = 1 << 19
 
 
 def build_artifact(path: Path, state: Path, target: str = "h200", division: str = "open") -> Artifact:
@@ -83,6 +84,15 @@ def add_profile_scratch(artifact: Artifact) -> Artifact:
     return dataclasses.replace(artifact, kernels=kernels)
 
 
+def ask_for_much_shared_memory(artifact: Artifact) -> Artifact:
+    """Return the artifact with kernels that want more shared memory than a block of any GPU has."""
+    kernels = {
+        k: dataclasses.replace(v, facts=dataclasses.replace(v.facts, shared_bytes=MUCH_SHARED_BYTES))
+        for k, v in artifact.kernels.items()
+    }
+    return dataclasses.replace(artifact, kernels=kernels)
+
+
 def spoil_capture(artifact: Artifact) -> Artifact:
     """Return the artifact with an operator that waits for the GPU, which runs step by step and not in a graph."""
     plans = {}
@@ -100,6 +110,7 @@ def spoil_capture(artifact: Artifact) -> Artifact:
 
 EDITED: dict[str, Callable[[Artifact], Artifact]] = {
     "out_of_memory": ask_for_much_memory,
+    "much_shared_memory": ask_for_much_shared_memory,
     "profile_scratch": add_profile_scratch,
     "spoilt_capture": spoil_capture,
     "variables": add_variables,

@@ -9,7 +9,7 @@ import pytest
 
 from harness.engine.gpu_node import find_local_gpu
 from harness.replay.timing import summarise
-from tests.replay_gpu.building import ATTACKS, EDITED, build_artifact, export
+from tests.replay_gpu.building import ATTACKS, EDITED, MUCH_SHARED_BYTES, build_artifact, export
 
 pytestmark = [
     pytest.mark.gpu,
@@ -48,7 +48,18 @@ EXPECTED = {
     "misaligned": ("fault", {"misaligned_address"}),
     "endless": ("fault", {"timeout"}),
     "out_of_memory": ("fault", {"out_of_memory"}),
+    "much_shared_memory": ("fault", {"out_of_resources"}),
     "variables": ("fault", {"unsupported_kernel"}),
+}
+MESSAGES = {
+    "blame_hang": "an endless loop in a kernel?",
+    "cpu_only_operator": "aten.mm.default does not run on a cuda device",
+    "endless": "an endless loop in a kernel?",
+    "late_stray": "wrote to memory that belongs to no tensor of its launch",
+    "much_shared_memory": f"scale asks for {MUCH_SHARED_BYTES} bytes of shared memory, more than a block of this GPU has",
+    "out_of_memory": "the GPU's memory does not hold what the call allocates",
+    "spoilt_capture": "aten.index.Tensor cannot be captured into a CUDA graph",
+    "variables": "scale has variables that outlive a call",
 }
 DIFFERS = frozenset({"unwritten_bits"})  # two calls on equal inputs do not agree bit by bit
 KEEPERS = frozenset({"keeper", "small_keeper"})  # of what must gain nothing over `honest`
@@ -95,6 +106,7 @@ def test_attack(name, node, target, tmp_path):
     status, reasons = EXPECTED[name]
     assert first["status"] == status, first
     assert first["reason"] in reasons, first
+    assert MESSAGES.get(name, "") in first["message"], first
     if status == "passed":
         assert all(bool(case["differing_bits"]) == (name in DIFFERS) for case in cases), cases
 
