@@ -56,7 +56,7 @@ MESSAGES = {
     "cpu_only_operator": "aten.mm.default does not run on a cuda device",
     "endless": "an endless loop in a kernel?",
     "late_stray": "wrote to memory that belongs to no tensor of its launch",
-    "much_shared_memory": f"scale asks for {MUCH_SHARED_BYTES} bytes of shared memory, more than a block of this GPU has",
+    "much_shared_memory": f"asks for {MUCH_SHARED_BYTES} bytes of shared memory, more than a block of this GPU has",
     "out_of_memory": "the GPU's memory does not hold what the call allocates",
     "spoilt_capture": "aten.index.Tensor cannot be captured into a CUDA graph",
     "variables": "scale has variables that outlive a call",
