@@ -122,6 +122,7 @@ def run_replay(
         add_replay(record, replay),
         sandbox_level=str(replay.level),
         unranked_reason=(replay.why_unranked or NOT_RECORDED) if passed else None,
+        whole_suite=set(cases) >= set(load_cases(problem)),
     )
 
 

@@ -190,8 +190,8 @@ def replay_alone(request_of_honest, artifact, node, tmp_path):
     """`harness replay` and the gate's step on a GPU machine: no submission goes before."""
     root = shutil.copytree(WORKSPACE, tmp_path / "w")
 
-    def run(*answers):
-        return run_replay(artifact, Workspace(root), request_of_honest.season, (), ignore, node(*answers))
+    def run(*answers, cases=()):
+        return run_replay(artifact, Workspace(root), request_of_honest.season, cases, ignore, node(*answers))
 
     return run
 
@@ -201,6 +201,15 @@ def test_a_replay_by_itself_is_tried_once_more_too(replay_alone, first):
     record = replay_alone(first, said("honest"))
     assert (record.kind, record.unranked_reason) == ("PASSED", NOT_RECORDED)
     assert record.score_us == pytest.approx(4.73, rel=0.1)
+
+
+def test_a_replay_of_chosen_cases_says_so(replay_alone):
+    assert replay_alone(said("honest")).whole_suite
+    end = json.loads(said("honest").splitlines()[-1])
+    case = end["report"]["cases"][0]
+    end["report"]["cases"] = [case]
+    chosen = replay_alone(json.dumps(end) + "\n", cases=(case["id"],))
+    assert (len(chosen.cases), chosen.whole_suite) == (1, False)
 
 
 def test_a_replay_by_itself_says_what_a_node_lacks(replay_alone, tmp_path):
