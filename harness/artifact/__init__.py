@@ -2,11 +2,13 @@
 
 A folder: `manifest.json`, `plans/<shape>.json`, `kernels/<key>.{ttir,cubin,json}`, `sources/<sha256>.py`. It may come
 from another machine, so every file in it is hostile: `files` reads it, within bounds; `manifest` says what there is;
-`storing` puts it together; `program` says which artifacts are the same program. Only the parent process writes
+`storing` puts it together; `program` says which artifacts are the same program, `own_memory` which kernels could
+remember something. Only the parent process writes
 artifacts. Standard library only: GPU machines load them too.
 """
 
 from harness.artifact.manifest import BuildCost, Manifest
+from harness.artifact.own_memory import find_own_memory
 from harness.artifact.program import identify_program
 from harness.artifact.storing import (
     MAX_SOURCE_BYTES,
@@ -24,6 +26,7 @@ __all__ = [
     "Kernel",
     "Manifest",
     "artifact_key",
+    "find_own_memory",
     "identify_program",
     "load_artifact",
     "save_artifact",

@@ -1,4 +1,4 @@
-"""A cubin from outside: that it is one, whole, for which GPU, what of it a GPU executes and reads, its variables.
+"""A cubin from outside: that it is one, whole, for which GPU, and which bytes of it a GPU executes and reads.
 
 Hostile bytes: what a header says of places and sizes is held against the file before it is followed, and no name is
 longer than it may be. Standard library only, for machines that have little else. What a kernel needs (registers, shared
@@ -18,11 +18,9 @@ _CUDA = 190
 _OLD_ABI, _NEW_ABI = 7, 8
 _SECTION_BYTES, _SEGMENT_BYTES = 64, 56
 _SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_SYMBOL_TABLE, _NO_BYTES, _OBJECT = 2, 8, 1
+_NO_BYTES = 8
 _EXECUTED = (b".text", b".nv.constant", b".nv.global.init")
 _LONGEST_NAME = max(map(len, _EXECUTED))
-_LONGEST_READ = 200
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,12 @@ def read_code(cubin: bytes) -> tuple[bytes, ...]:
     Raises:
         ArtifactError: not a cubin, cut off, without code, or with sections that are not of its own bytes.
     """
-    table, names = _read_sections(cubin)
+    header = _read_header(cubin)
+    places = range(header.sections_at, header.sections_at + header.section_count * _SECTION_BYTES, _SECTION_BYTES)
+    table = [_SECTION.unpack_from(cubin, place) for place in places]
+    if header.names_at >= len(table):
+        raise ArtifactError("its sections have no names")
+    names = _content(cubin, table[header.names_at])
     executed, total = [], 0
     for section in table:
         name, kind = names[section[0] : section[0] + _LONGEST_NAME], section[1]
@@ -62,37 +65,6 @@ def read_code(cubin: bytes) -> tuple[bytes, ...]:
     if not total:
         raise ArtifactError("it holds no code")
     return tuple(sorted(executed))
-
-
-def read_variables(cubin: bytes) -> tuple[tuple[str, str], ...]:
-    """Return the variables that a cubin declares: each one's section and its name.
-
-    Raises:
-        ArtifactError: not a cubin, cut off, or with symbols that cannot be read.
-    """
-    table, names = _read_sections(cubin)
-    tables = [section for section in table if section[1] == _SYMBOL_TABLE]
-    if len(tables) > 1:
-        raise ArtifactError("it has several tables of symbols")
-    found = []
-    for symbols in tables:
-        if symbols[6] >= len(table) or symbols[5] % _SYMBOL.size:
-            raise ArtifactError("its symbols have no names")
-        theirs = _content(cubin, table[symbols[6]])
-        for name, kind, _, number, _, _ in _SYMBOL.iter_unpack(_content(cubin, symbols)):
-            if kind & 0xF == _OBJECT and number < len(table):
-                found.append((_read_name(names, table[number][0]), _read_name(theirs, name)))
-    return tuple(found)
-
-
-def _read_sections(cubin: bytes) -> tuple[list[tuple[int, ...]], bytes]:
-    """Return a cubin's table of sections, and their names, one after the other."""
-    header = _read_header(cubin)
-    places = range(header.sections_at, header.sections_at + header.section_count * _SECTION_BYTES, _SECTION_BYTES)
-    table = [_SECTION.unpack_from(cubin, place) for place in places]
-    if header.names_at >= len(table):
-        raise ArtifactError("its sections have no names")
-    return table, _content(cubin, table[header.names_at])
 
 
 def _read_header(cubin: bytes) -> _Header:
@@ -118,7 +90,3 @@ def _content(cubin: bytes, section: tuple[int, ...]) -> bytes:
     if start + size_bytes > len(cubin):
         raise ArtifactError("one of its sections lies outside of it")
     return cubin[start : start + size_bytes]
-
-
-def _read_name(names: bytes, start: int) -> str:
-    return names[start : start + _LONGEST_READ].split(b"\0", 1)[0].decode("latin-1")

@@ -1,7 +1,10 @@
 """What inline assembly may say: whole statements on registers that it was given or has declared itself.
 
-The text is hostile, and nothing of it is believed. It is read as the two that come after read it: LLVM, which replaces
-what a dollar begins, and NVIDIA's assembler, whose tokens and statements these are. What cannot be read is refused.
+The text is hostile, and nothing of it is believed. It is read as those that come after read it: LLVM, which replaces
+what a dollar begins, Triton, which cuts words about debugging out of the result, and NVIDIA's assembler, whose tokens
+and statements these are. What cannot be read is refused, and so is what would be read otherwise once something in it is
+replaced. Behind this wall there is another: machine code with assembly of its author's is refused where it has
+variables or shared memory of its own (`artifact.own_memory`).
 
 - It declares registers and nothing else. Variables in `.global` and `.const` are a module's own, wherever they are
   declared, and outlive calls. Nothing clears `.shared`, `.local` and `.param` between calls: what is declared there is
@@ -19,8 +22,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_ESCAPE = re.compile(r"\$(?:(?P<dollar>\$)|(?P<operand>\d+|\{\d+(?::[a-zA-Z])?\})|(?P<unique>\{:uid\})|)")
-_OPERAND = "%0"  # no register's name
+_ESCAPE = re.compile(r"\$(?:(?P<dollar>\$)|(?P<operand>\d+|\{\d+(?::[a-zA-Z])?\})|(?P<unique>\{:uid\})|)", re.ASCII)
+_OPERAND, _UNIQUE = (
+    "_operand_",
+    "_uid_",
+)  # stand for a register or a number, and for digits: no text may say them itself
+_CUT_OUT = re.compile(r",\s*debug|debug,")  # by Triton, comments or not
 _TOKEN = re.compile(
     r"""(?P<blank> [ \t\r\n\f]+ | //[^\n]* | /\*[\s\S]*?\*/ )
     | (?P<word> [A-Za-z][\w$]* | [_$%][\w$]* )
@@ -30,12 +37,14 @@ _TOKEN = re.compile(
     | (?P<mark> [;:{}()\[\],<>@!?|+\-*%&^~=] | /(?![/*]) )""",
     re.ASCII | re.VERBOSE,
 )
-_SELECTOR = re.compile(r"\.(?:[xyzwrgba]|[bh]\d)")
-_FRACTION = re.compile(r"\.\d\w*")
+_SELECTOR = re.compile(r"\.(?:[xyzwrgba]|[bh]\d{1,4})", re.ASCII)
+_FRACTION = re.compile(r"\.\d\w*", re.ASCII)
+_GLUED = re.compile(rf"[\w$%]{_OPERAND}|{_OPERAND}[\w$%]")
+_COUNT = re.compile(r"[1-9]\d{0,3}", re.ASCII)  # a zero before it would make it octal
 _JUMPS = frozenset({"bra", "brx"})
 _MOST_REGISTERS = 4096  # of one name with a number behind it
 _KNOWN = re.compile(
-    r"""_ | WARP_SZ | %0
+    r"""_ | WARP_SZ | _operand_
     | %(?:tid|ntid|ctaid|nctaid|laneid|warpid|nwarpid|smid|nsmid|gridid|lanemask_(?:eq|le|lt|ge|gt)|clock(?:_hi|64)?)
     | %(?:globaltimer(?:_lo|_hi)?|is_explicit_cluster|n?clusterid|cluster_n?cta(?:id|rank))
     | %(?:total|aggr|dynamic)_smem_size""",
@@ -73,13 +82,21 @@ def _expand(text: str) -> str:
     def replace(match: re.Match[str]) -> str:
         if match["dollar"]:
             return "$"
-        if match["operand"]:
-            return _OPERAND
         if match["unique"]:
-            return "0"
-        raise _RefusedError("with a $ that is no operand")
+            return _UNIQUE
+        if not match["operand"]:
+            raise _RefusedError("with a $ that is no operand")
+        return _OPERAND
 
-    return _ESCAPE.sub(replace, text)
+    for word in (_OPERAND, _UNIQUE):
+        if word in text:
+            raise _RefusedError(f"with {word}: choose another name")
+    expanded = _ESCAPE.sub(replace, text)
+    if _GLUED.search(expanded):
+        raise _RefusedError("with an operand as a part of a word: put a blank beside it")
+    if _CUT_OUT.search(expanded):
+        raise _RefusedError("with a comma beside 'debug', which Triton would cut out: leave the word out")
+    return expanded
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -173,7 +190,7 @@ class _Reader:
         if not self._skip("<"):
             return {name}
         count = self._take().text
-        if not count.isdecimal() or int(count) > _MOST_REGISTERS or not self._skip(">"):
+        if not _COUNT.fullmatch(count) or int(count) > _MOST_REGISTERS or not self._skip(">"):
             raise _RefusedError(f"that declares {name}<{count}")
         return {f"{name}{number}" for number in range(int(count))}
 
@@ -204,8 +221,8 @@ class _Reader:
             if braces < 0 or token.text in (";", "@") or token.kind == "string":
                 raise _RefusedError(f"with {token.text} among operands")
             if token.kind == "dotted":
-                form = {"word": _SELECTOR, "number": _FRACTION}.get(last.kind)
-                if form is None or not form.fullmatch(token.text):
+                form = _SELECTOR if last.kind == "word" else _FRACTION
+                if not form.fullmatch(token.text):
                     raise _refused_directive(token.text)
             elif token.kind == "word" and not are_labels:
                 self._check_name(token.text)

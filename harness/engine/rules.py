@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.artifact import Kernel
+from harness.artifact import Kernel, find_own_memory
 from harness.case import Case
 from harness.engine.request import BuildRequest
 from harness.engine.tracing import launch_lines
@@ -60,6 +60,10 @@ def check_kernel(request: BuildRequest, plans: Mapping[str, Plan], kernel: Kerne
             "division takes Helion's own operations only"
         )
         return _judge_violation(Violation("inline_assembly", message, line), shape, request.submission)
+    kept = find_own_memory(kernel, request.target.static_shared_bytes)
+    if kept:
+        violation = Violation("inline_assembly", f"kernel {kernel.facts.name} {kept}", line)
+        return _judge_violation(violation, shape, request.submission)
     if not kernel.facts.stores:
         message = f"kernel {kernel.facts.name} stores nothing, so that its launch computes nothing: drop it"
         return _judge_violation(Violation("stores_nothing", message, line), shape, request.submission)

@@ -2,17 +2,17 @@
 
 import dataclasses
 import random
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 import triton
 
-from harness.artifact import Kernel
+from harness.artifact import Kernel, find_own_memory
+from harness.assemble.cubin import read_resources
 from harness.assemble.inline_ptx import find_fault
 from harness.kernel import KernelSource
-from harness.replay.gpu.faults import GpuError
-from harness.replay.gpu.variables import refuse_variables
 from tests.core.test_artifact import FACTS, TTIR
 
 ASSEMBLER = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "ptxas-blackwell"
@@ -32,6 +32,8 @@ AROUND = """.version 8.7
 }
 """
 
+RESERVED_BYTES = 1024  # of a block for Blackwell that has any
+
 HONEST = [
     "mov.u32 $0, 1;",
     "{ .reg .u32 t; mov.u32 t, ${1}; shr.u32 $0, t, 1; }",
@@ -43,6 +45,7 @@ HONEST = [
     "{ .reg .f32 a<3>, b; mov.f32 a2, 1.5; mov.f32 b, 0f3F800000; add.f32 a0, a2, b; mov.b32 $0, a0; }",
     "{ .reg .b16 lo, hi; mov.b32 {lo, hi}, $1; { .reg .b16 t; mov.b16 t, lo; } mov.b32 $0, {hi, lo}; }",
     "{ .reg .b32 %t; mov.u32 %t, %ctaid.x; ld.shared::cta.u32 $0, [%t]; .pragma \"nounroll\"; }",
+    "{ .reg .b32 t${:uid}, u<8>; mov.f32 t${:uid}, .5; mov.b32 u7, t${:uid}; vadd4.u32.u32.u32 $0, $1.b3210, u7, 0; }",
     "{ all: .branchtargets A, B; brx.idx $1, all; A: mov.u32 $0, 2; B: }",
 ]  # fmt: skip
 REFUSED = [
@@ -91,6 +94,24 @@ REFUSED = [
     ("table: mov.u64 $0, table;", "names table"),
     (".reg .b64 table<2>; mov.u64 $0, table2;", "names table2"),
     ("@table mov.u64 $0, 1;", "names table"),
+    # What Triton cuts out of the assembler's text, within comments too, before it is read.
+    ("{ .reg .b64 a; /* *debug,/ mov.u64 a, kept; /* */ atom.global.add.u32 $0, [a], 1; }", "beside 'debug'"),
+    ("mov.u32 $0, 1; /* *,\n debug/ .shared .align 4 .u32 mine; /* */", "beside 'debug'"),
+    # Operands are numbers at times, and registers of the code around.
+    ("{ .reg .b64 a, __cudart_i; mov.u64 a, __cudart_i${1}opi_f; }", "an operand as a part of a word"),
+    ("{ .reg .b32 %05; mov.u32 $0, ${1}5; }", "an operand as a part of a word"),
+    ("{ .reg .b32 %r; mov.u32 $0, %r$1; }", "an operand as a part of a word"),
+    ("mov.u32 $0, $$$1;", "an operand as a part of a word"),
+    ("mov.u32 $0, ${:uid}$1;", "an operand as a part of a word"),
+    ("{ .reg .b32 _operand_; }", "with _operand_: choose another name"),
+    ("{ .reg .b32 _uid_; }", "with _uid_: choose another name"),
+    ("{ .reg .b32 %r0; mov.u32 $0, %r${:uid}; }", "names %r_uid_"),
+    ("{ .reg .b32 %r<${:uid}>; }", "that declares %r<_uid_"),
+    ("mov.u32 $0, $\N{ARABIC-INDIC DIGIT ONE};", "a $ that is no operand"),
+    # A zero in front makes it octal: eight, not ten.
+    ("{ .reg .b32 %r<010>; mov.u32 $0, %r9; }", "that declares %r<010"),
+    (".reg .b32 r<0>;", "that declares r<0"),
+    ("{ .reg .b32 r; mov.u32 $0, r .5; }", "with the directive .5"),
 ]  # fmt: skip
 
 
@@ -107,9 +128,10 @@ def test_the_rest_is_refused_and_says_why(text, told):
 
 
 def assemble(tmp_path, text, before=""):
-    """Return the machine code around an assembly's text, as LLVM would write it; b"" if there is none."""
+    """Return the machine code around an assembly's text, as LLVM and Triton would write it; b"" if there is none."""
     for written, meant in (("$$", "\1"), ("${:uid}", "7"), ("${1}", "%r2"), ("$0", "%r1"), ("$1", "%r2"), ("\1", "$")):
         text = text.replace(written, meant)
+    text = re.sub(r",\s*debug|debug,\s*", "", text)
     source, out = tmp_path / "a.ptx", tmp_path / "a.cubin"
     out.unlink(missing_ok=True)
     source.write_bytes((AROUND % (before, text)).encode())
@@ -123,6 +145,12 @@ def test_what_the_assembler_would_keep_is_refused(tmp_path, declared, around):
     text = "{ .reg .b64 a; %s mov.b64 a, kept; atom.global.add.u32 $0, [a], $1; }" % (around % declared)
     assert find_fault(text)
     assert b".nv.global" in assemble(tmp_path, text)
+
+
+def test_what_the_assembler_would_share_is_seen(tmp_path):
+    text = "{ .shared .align 4 .u32 kept; mov.u32 $0, kept; }"
+    assert find_fault(text)
+    assert read_resources(assemble(tmp_path, text), "k").static_shared_bytes == RESERVED_BYTES + 4
 
 
 WORDS = (
@@ -144,6 +172,11 @@ PIECES = [
     ".global.align 4 .u32 kept = 7;",
     ".shared .u32 kept;",
     ".local .u32 kept;",
+    "/* *debug,/",
+    ".glodebug,bal .align 4 .u32 kept;",
+    "mov.b64 a, k${1}ept;",
+    ".reg .b64 kept<08>;",
+    "mov.b64 a, kept${:uid};",
 ]
 
 
@@ -156,28 +189,27 @@ def test_what_goes_through_keeps_nothing(tmp_path):
             machine_code = assemble(tmp_path, text)
             assembled += bool(machine_code)
             assert b".nv.global" not in machine_code, text
+            assert not machine_code or read_resources(machine_code, "k").static_shared_bytes == 0, text
             there = assemble(tmp_path, text, ".global .align 4 .b32 kept;")
             assert bool(there) == bool(machine_code), text
     assert assembled > 10
 
 
-def kernel(machine_code, *assembly):
-    return Kernel(KernelSource(TTIR, {}, ""), machine_code, dataclasses.replace(FACTS, assembly=assembly))
+def kernel(machine_code, *assembly, static=0):
+    facts = dataclasses.replace(FACTS, assembly=assembly, static_shared_bytes=static)
+    return Kernel(KernelSource(TTIR, {}, ""), machine_code, facts)
 
 
-def test_machine_code_with_variables_is_not_loaded(tmp_path):
+def test_machine_code_with_memory_of_its_own_is_refused(tmp_path):
     """The wall behind this one."""
-    honest, library = "mov.u32 $0, $1;", "mov.u64 %rd2, {}; atom.global.add.u32 $0, [%rd2], $1;"
-    initialised = ".global .align 4 .b8 {}[4] = {{1, 2, 3, 4}};"
-    refuse_variables(kernel(assemble(tmp_path, honest), honest))
-    for name in ("__cudart_i2opi_f", "_$_str_$_2"):
-        machine_code = assemble(tmp_path, library.format(name.replace("$", "$$")), initialised.format(name))
-        assert b".nv.global.init" in machine_code
-        refuse_variables(kernel(machine_code, honest))
-    own = assemble(tmp_path, library.format("own"), initialised.format("own"))
-    refuse_variables(kernel(own))  # constants of the compiler's, which nothing names
-    kept = assemble(tmp_path, library.format("own"), ".global .align 4 .b32 own;")
-    for refused in (kernel(own, honest), kernel(kept), kernel(own[:200] + b".nv.global.init", honest)):
-        with pytest.raises(GpuError, match="k has variables that outlive a call") as caught:
-            refuse_variables(refused)
-        assert (caught.value.reason, caught.value.kernel) == ("unsupported_kernel", "k")
+    honest, store = "mov.u32 $0, $1;", "mov.u64 %rd2, own; atom.global.add.u32 $0, [%rd2], $1;"
+    plain = assemble(tmp_path, honest)
+    assert find_own_memory(kernel(plain, honest), 0) == ""
+    table = assemble(tmp_path, store, ".global .align 4 .b8 own[4] = {1, 2, 3, 4};")
+    assert find_own_memory(kernel(table), 0) == ""  # a library's, which nothing names
+    assert "has inline assembly beside a library's tables" in find_own_memory(kernel(table, honest), 0)
+    kept = assemble(tmp_path, store, ".global .align 4 .b32 own;")
+    assert "has variables that outlive a call" in find_own_memory(kernel(kept), 0)
+    shared = kernel(plain, honest, static=1028)
+    assert "has inline assembly that declares shared memory" in find_own_memory(shared, 1024)
+    assert find_own_memory(kernel(plain, honest, static=1024), 1024) == find_own_memory(shared) == ""

@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from harness.artifact import Artifact, Kernel, identify_program
-from harness.artifact.cubin import read_code, read_variables
+from harness.artifact.cubin import read_code
 from harness.errors import ArtifactError
 from harness.kernel import KernelSource
 from harness.plan import Argument, OpStep, Tensor
@@ -114,39 +114,3 @@ def test_a_cubin_that_cannot_be_read_stands_for_itself():
 def test_what_holds_no_readable_code_is_told(code, told):
     with pytest.raises(ArtifactError, match=told):
         read_code(code)
-
-
-VARIABLES, SYMBOL = (".nv.global.init", PROGRAM_BITS, b"\1\2\3\4"), struct.Struct("<IBBHQQ")
-
-
-def with_symbols(*symbols, linked=3, copies=1):
-    """Return a cubin with a table of (name, kind, section) symbols; sections are names, variables, that, its names."""
-    names = b"\0".join([b"", *(name.encode() for name, _, _ in symbols), b""])
-    entries = [SYMBOL.pack(names.index(b"\0" + n.encode() + b"\0") + 1, kind, 0, at, 0, 4) for n, kind, at in symbols]
-    tables = [(f".symtab{number}", 2, b"".join(entries)) for number in range(copies)]
-    made = bytearray(cubin(VARIABLES, *tables, (".strtab", STRINGS, names)))
-    for number in range(copies):
-        struct.pack_into("<I", made, HEADER.size + (2 + number) * SECTION.size + 40, linked)
-    return bytes(made)
-
-
-def test_variables_are_objects_in_their_sections():
-    symbols = [("kept", 0x11, 1), ("text", 0x12, 1), ("far", 0x11, 9), ("own", 0x01, 1), ("x" * 500, 0x11, 1)]
-    found = read_variables(with_symbols(*symbols))
-    assert found == ((".nv.global.init", "kept"), (".nv.global.init", "own"), (".nv.global.init", "x" * 200))
-    assert read_variables(cubin(VARIABLES)) == ()
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        (b"", "it is not an ELF file"),
-        (with_symbols(("kept", 0x11, 1), linked=9), "its symbols have no names"),
-        (with_symbols(("kept", 0x11, 1), copies=2), "it has several tables of symbols"),
-        (with_symbols(("kept", 0x11, 1))[:-1], "lies outside of it"),
-    ],
-    ids="empty names several cut".split(),
-)
-def test_variables_that_cannot_be_read_are_told(code, told):
-    with pytest.raises(ArtifactError, match=told):
-        read_variables(code)

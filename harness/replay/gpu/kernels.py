@@ -9,13 +9,12 @@ from typing import Any
 
 from cuda.bindings import driver as cuda
 
-from harness.artifact import Kernel
+from harness.artifact import Kernel, find_own_memory
 from harness.kernel import KernelFacts
 from harness.plan import LaunchStep
 from harness.replay.gpu.arguments import MAP_BYTES, Parameter, ParameterBlock, TensorMap, bind_arguments
 from harness.replay.gpu.driver import LaunchShape, check, configure, launch, load_function
 from harness.replay.gpu.faults import DriverError, GpuError, describe
-from harness.replay.gpu.variables import refuse_variables
 
 # The copy engine's numbers for element types differ from the ones that the compiler writes down.
 _HOST_TYPES = {8: 10, 9: 8, 10: 9}
@@ -64,7 +63,8 @@ def load_kernel(kernel: Kernel) -> LoadedKernel:
         GpuError: this GPU does not take it, or it could remember something where no poison is written.
     """
     facts = kernel.facts
-    refuse_variables(kernel)
+    if told := find_own_memory(kernel):
+        raise GpuError("unsupported_kernel", f"{facts.name} {told}", facts.name)
     try:
         module, function = load_function(kernel.cubin, facts.name)
     except DriverError as error:
