@@ -103,6 +103,7 @@ def _load_artifact(workspace: Workspace, record: Record, part: str) -> Artifact:
     """
     from harness.artifact import load_artifact
     from harness.board.reading import outcome_words
+    from harness.store.record import RANKING_SUITE
 
     if record.artifact_key is None:
         raise UsageError(
@@ -113,10 +114,12 @@ def _load_artifact(workspace: Workspace, record: Record, part: str) -> Artifact:
         return load_artifact(workspace.artifacts / record.artifact_key)
     except ArtifactError as error:
         words = [record.problem, "--team", record.team, "--target", record.target, "--division", record.division]
+        words += ["--suite", record.suite] if record.suite != RANKING_SUITE else []
+        chosen = "" if record.whole_suite else ", with --case as it was chosen then,"
         again = f"harness build {shlex.join(words)}"  # the file may be anybody's, and this is made to be copied
         raise UsageError(
             f"a record holds no code, and what was built for {record.id} is not in {workspace.artifacts} ({error}): "
-            f"`{again}` builds it again, where submission, problem and versions are as they were"
+            f"`{again}`{chosen} builds it again, where submission, problem and versions are as they were"
         ) from None
 
 

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ LINE_BYTES = 32 << 20
 ERROR_BYTES = 4000
 DESCRIBE_S = 120.0
 WAIT_S = 1800.0  # for other replays on the node's GPU
+MOST_WAITS = 2
 _GRACE_S = 5.0
 
 
@@ -193,13 +195,13 @@ class _Lines:
 
     def __init__(self, process: subprocess.Popen[bytes], deadline: float) -> None:
         self._process, self._deadline = process, deadline
-        self._expected: set[str] = set()
+        self._expected = Counter[str]()
         self.error = b""
 
     def expect(self, event: str, timeout_s: float) -> None:
-        """Move the deadline, once for each event: a node waits for its GPU, and its turn has come."""
-        if event not in self._expected:
-            self._expected.add(event)
+        """Move the deadline: a node waits for its GPU, or its turn has come; it may want it alone later."""
+        self._expected[event] += 1
+        if self._expected[event] <= MOST_WAITS:
             self._deadline = time.monotonic() + (WAIT_S if event == "waiting" else timeout_s)
 
     def __iter__(self) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from harness.board.reading import gather_warnings
 from harness.site.views import RecordView
 from harness.store.record import CaseRecord, Record
 
@@ -34,7 +35,7 @@ def _cut(record: Record, items: int) -> Record:
         cases=tuple(_cut_case(case) for case in record.cases[:items]),
         kernels=record.kernels[:items],
         stages=record.stages[:items],
-        warnings=record.warnings[:items],
+        warnings=tuple(gather_warnings(record.warnings)[:items]),
         toolchain=dict(list(record.toolchain.items())[:items]),
         machine=dict(list(record.machine.items())[:items]),
     )

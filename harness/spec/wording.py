@@ -25,7 +25,8 @@ KEY = "[key]"  # pydantic's last part of a place where the key of a mapping is a
 SHOWN_CHARACTERS = 60
 MOMENT = "a date or a time such as 2026-11-30 20:00"
 
-_A_NUMBER = re.compile(r"[+-]?\d[\d, _]{0,15}(\.\d{0,15})?([eE]\+?\d{1,2})?")
+_A_NUMBER = re.compile(r"[+-]?(\d{1,3}([, _]\d{3}){1,5}|\d{1,15})(\.\d{0,15})?([eE]\+?\d{1,2})?", re.ASCII)
+_MOST = 10**15  # beyond it a float is no longer exact, and nobody means it
 
 _SCALARS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", Path: "a path"}
 
@@ -213,7 +214,7 @@ def hint_of_number(found: object) -> str:
     if not isinstance(found, str) or not _A_NUMBER.fullmatch(found.strip()):
         return ""
     value = float(re.sub("[, _]", "", found))
-    return f": write {int(value)}" if value.is_integer() else ""
+    return f": write {int(value)}" if value.is_integer() and abs(value) <= _MOST else ""
 
 
 def _entries(count: int) -> str:

@@ -70,7 +70,9 @@ def _mend_value(place: _Place) -> str:
     """A second colon in a line is one of its value's; else the line begins in a column where no name can."""
     name, colon, value = place.text.partition(": ")
     if colon and ": " in place.before + " ":
-        return f"put the value in quotes, {name.strip()}: {_quoted(value)}"
+        line = f"{name.strip()}: {_quoted(value)}"
+        whole = line.isprintable() and len(value.strip()) <= SHOWN_CHARACTERS
+        return f"put the value in quotes, {line}" if whole else "put the value in quotes"
     return "begin it in the column of the names beside it, and write a space after each colon above it"
 
 

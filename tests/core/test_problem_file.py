@@ -134,6 +134,7 @@ def test_the_version_is_the_content(tmp_path):
         ({"tests": [{"M": 2, "N": "1e2"}]}, ["tests.0.N: a whole number is expected (found '1e2'): write 100"]),
         ({"tests": [{"M": 2, "N": "1,024"}]}, ["tests.0.N: a whole number is expected (found '1,024'): write 1024"]),
         ({"tests": [{"M": 2, "N": "wide"}]}, ["tests.0.N: a whole number is expected (found 'wide')"]),
+        ({"constants": {"C": "1,000"}}, ["constants.C: a whole number is expected (found '1,000'): write 1000"]),
         ({"constants": {"C": "1e2"}}, ["constants.C: a whole number is expected (found '1e2'): write 100"]),
         ({"tests": [{"M": 2, "N": 17}]}, ["tests.0.N", "17", "multiple of 16"]),
         ({"tests": [{"M": 2, "N": 16, "Z": 1}]}, ["tests.0", "Z is not an axis", "M, N"]),

@@ -17,7 +17,7 @@ from harness.spec.document import load_document, parse_document
 from harness.spec.problem import Problem
 from harness.spec.season import Shapes
 from harness.spec.team import Maintainers, Team
-from harness.spec.wording import tell_faults
+from harness.spec.wording import hint_of_number, tell_faults
 
 WORKSPACE = Path(__file__).parents[1] / "workspace"
 
@@ -213,3 +213,22 @@ def test_everything_that_a_season_names_and_nobody_has_is_told(tmp_path):
 
 def test_the_documents_of_this_repository_are_of_their_forms():
     assert load_document(WORKSPACE / "shapes.yaml", Shapes).season.targets == ("b200", "h200")
+
+
+@pytest.mark.parametrize(
+    ("found", "hint"),
+    [
+        ("1e2", ": write 100"),
+        ("1,000,000", ": write 1000000"),
+        ("-4 096", ": write -4096"),
+        ("64.0", ": write 64"),
+        ("1,5", ""),
+        ("1,", ""),
+        ("1e99", ""),
+        ("\N{ARABIC-INDIC DIGIT THREE}", ""),
+        ("wide", ""),
+        (3, ""),
+    ],
+)
+def test_a_number_that_was_meant_is_told_and_none_is_made_up(found, hint):
+    assert hint_of_number(found) == hint

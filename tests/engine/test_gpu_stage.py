@@ -232,6 +232,11 @@ def test_an_artifact_of_anybodys_is_held_against_the_rules_before_it_runs(reques
     lazy = dataclasses.replace(kernel, facts=dataclasses.replace(kernel.facts, stores=False))
     verdict = check(dataclasses.replace(artifact, kernels={**artifact.kernels, key: lazy}))
     assert (verdict.kind, verdict.reason) == (Kind.POLICY_VIOLATION, "stores_nothing")
+    shared = {"assembly": ("mov.u32 $0, $1;",), "static_shared_bytes": asked.target.static_shared_bytes + 4}
+    sharing = dataclasses.replace(kernel, facts=dataclasses.replace(kernel.facts, **shared))
+    verdict = check(dataclasses.replace(artifact, kernels={**artifact.kernels, key: sharing}))
+    assert (verdict.kind, verdict.reason) == (Kind.POLICY_VIOLATION, "inline_assembly")
+    assert "has inline assembly that declares shared memory: use registers" in verdict.message
 
 
 # Rescoring

@@ -209,6 +209,13 @@ def test_a_node_that_takes_too_long():
         list(run_node([sys.executable, "-c", "import time; time.sleep(60)"], timeout_s=0.5))
 
 
+def test_a_node_may_wait_for_its_gpu_and_once_more_to_have_it_alone():
+    told = ['{"event": "waiting"}', '{"event": "turn"}', '{"event": "waiting"}']
+    script = "; ".join([*(f"echo '{line}'" for line in told), "sleep 2.5", 'echo \'{"event": "report"}\''])
+    events = list(run_node(["sh", "-c", script], timeout_s=2))
+    assert [event["event"] for event in events] == ["waiting", "turn", "waiting", "report"]
+
+
 def test_a_node_that_says_too_much(monkeypatch):
     monkeypatch.setattr("harness.engine.gpu_node.LINE_BYTES", 1000)
     with pytest.raises(WorkerError, match="too long"):

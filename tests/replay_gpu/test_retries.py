@@ -76,7 +76,7 @@ class Judge:
     def check_plan(self, *_: Any) -> None:
         return None
 
-    draw = send = check_plan
+    draw = send = let_go = check_plan
 
     def expect(self, *_: Any) -> Any:
         return SimpleNamespace(inputs=())
@@ -119,7 +119,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Any:
             runner,
             ["node"],
             lambda _: None,
-            Turn(None, lambda: None, shared=shared),
+            Turn(None, lambda: None, lambda: None, shared=shared),
         )
         return reports, about["runners"]
 

@@ -63,7 +63,8 @@ def test_those_that_time_nothing_share_and_keep_off_those_that_do(tmp_path):
 
 def test_who_shares_can_have_it_alone_once_the_others_are_done(tmp_path):
     heard = []
-    with take_turn("GPU-a", lambda: heard.append("waits"), tmp_path, shared=True) as turn:
+    told = {"waiting": lambda: heard.append("waits"), "resumed": lambda: heard.append("resumed")}
+    with take_turn("GPU-a", folder=tmp_path, shared=True, **told) as turn:
         turn.have_alone()
         assert (heard, turn.shared) == ([], False)
         other = holder("GPU-a", tmp_path)

@@ -70,12 +70,11 @@ def _turn(tell: Tell, *, shared: bool = False) -> Iterator[Turn]:
 
     def wait() -> None:
         tell({"event": "waiting"})
-        waited.append(True)
 
-    waited: list[bool] = []
-    with take_turn(find_uuid(), wait, shared=shared) as turn:
-        if waited:
-            tell({"event": "turn"})
+    def resume() -> None:
+        tell({"event": "turn"})
+
+    with take_turn(find_uuid(), wait, resumed=resume, shared=shared) as turn:
         yield turn
         gc.collect()  # a graph must not outlive the context
         end_context()

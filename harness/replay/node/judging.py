@@ -6,6 +6,7 @@ context before it is looked at.
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Iterable
 
@@ -49,6 +50,11 @@ class GpuJudge:
         self.find_modified(sample.inputs, [0] * len(sample.inputs), 1)
         accepts(self.problem, sample, received.outputs)
         self.compare(sample, received)
+
+    def let_go(self) -> None:
+        """Give the GPU back what memory nothing needs now: the graphs of a case that failed, say."""
+        gc.collect()
+        torch.cuda.empty_cache()
 
     def check_plan(self, plan: Plan, shape: dict[str, int]) -> Judgement | None:
         """Return a judgement if the plan's outputs are not of the declared form.

@@ -51,7 +51,9 @@ class Session:
     def restart(self) -> None:
         """Put a fresh runner in the place of the last one, with the GPU to itself from here on."""
         self.runner.close()
-        self.turn.have_alone()
+        if self.turn.shared:
+            self.judge.let_go()  # while this one waits, the memory is another's
+            self.turn.have_alone()
         self.runner = RunnerProcess(self.program, self.folder, self.runner.shared, self.runner.level)
         self.memory.offer(self.runner)
         self.runner.wait_until_started()

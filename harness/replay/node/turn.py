@@ -20,16 +20,18 @@ class Turn:
 
     Args:
         descriptor: of the lock, None where it can't be had.
-        waiting: is called whenever another replay is at work.
+        waiting, resumed: are called before and after it waits for another replay.
         shared: others that share may be at work at the same time.
 
     Attributes:
         held: there is a lock to hold.
     """
 
-    def __init__(self, descriptor: int | None, waiting: Callable[[], None], *, shared: bool) -> None:
+    def __init__(
+        self, descriptor: int | None, waiting: Callable[[], None], resumed: Callable[[], None], *, shared: bool
+    ) -> None:
         self.held, self.shared = descriptor is not None, shared
-        self._descriptor, self._waiting = descriptor, waiting
+        self._descriptor, self._waiting, self._resumed = descriptor, waiting, resumed
         self._lock()
 
     def have_alone(self) -> None:
@@ -47,11 +49,17 @@ class Turn:
         except OSError:
             self._waiting()
             fcntl.flock(self._descriptor, kind)
+            self._resumed()
 
 
 @contextlib.contextmanager
 def take_turn(
-    gpu: str, waiting: Callable[[], None], folder: Path | None = None, *, shared: bool = False
+    gpu: str,
+    waiting: Callable[[], None],
+    folder: Path | None = None,
+    *,
+    resumed: Callable[[], None] = lambda: None,
+    shared: bool = False,
 ) -> Iterator[Turn]:
     """Hold the lock of a GPU.
 
@@ -59,12 +67,13 @@ def take_turn(
         gpu: its name, the same in every process.
         waiting: is called if another replay is at work.
         folder: where the lock lies; the machine's folder for temporary files by default.
+        resumed: is called when the other has ended.
         shared: nothing is timed, so others that share may run at the same time.
     """
     name = re.sub(r"[^A-Za-z0-9-]", "_", gpu)[:80] or "first"
     descriptor = _open(Path(folder or tempfile.gettempdir()) / f"harness-{name}.lock")
     try:
-        yield Turn(descriptor, waiting, shared=shared)
+        yield Turn(descriptor, waiting, resumed, shared=shared)
     finally:
         if descriptor is not None:
             os.close(descriptor)
