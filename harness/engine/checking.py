@@ -99,7 +99,8 @@ def run_check(
         session = Session(runner, judge, season, full, time.monotonic() + budget_s)
         for position, case in enumerate(cases):
             results.append(run_case(session, case, position))
-            listener(Event("check", "advance", f"{case.id} {results[-1].status}", len(results), len(cases)))
+            told = "not finished" if results[-1].status == "not_run" else results[-1].status
+            listener(Event("check", "advance", f"{case.id} {told}", len(results), len(cases)))
             if results[-1].status == "failed":
                 break
     results += [CaseResult(c, "not_run", reason="after_failure") for c in cases[len(results) :]]

@@ -102,7 +102,7 @@ class Execution:
 
     def _run_step(self, index: int, step: OpStep | ConstantStep | LaunchStep, deadline: float) -> None:
         if time.monotonic() > deadline:
-            raise TimeLimit("the time limit of the replay was reached")
+            raise TimeLimit("")
         if isinstance(step, OpStep):
             host.run_op(step, self.plan, self.tensors)
         elif isinstance(step, ConstantStep):

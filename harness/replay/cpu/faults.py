@@ -29,7 +29,7 @@ class Unsupported(Fault):
 
 
 class TimeLimit(Fault):
-    """The request's time limit was reached."""
+    """The request's time limit was reached; without words, whoever set it says so."""
 
     status = "timeout"
 

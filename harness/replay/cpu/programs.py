@@ -145,7 +145,7 @@ def _supervise(crew: dict[int, int], deadline: float) -> None:
             left = deadline - time.monotonic()
             ready = waiting.select(left) if left > 0 else []
             if not ready:
-                raise TimeLimit("the time limit of the replay was reached while a launch was running")
+                raise TimeLimit("")
             for key, _ in ready:
                 waiting.unregister(key.fd)
                 _read_report(key.fd)
