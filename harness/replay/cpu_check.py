@@ -104,8 +104,8 @@ def conclude(answer: dict[str, Any], time_limit_s: float) -> Checked | None:
         return Checked("failed", reason=status, message=told + _describe_place(where), where=where)
     if status == "timeout":
         told = told or (
-            f"it did not finish within {time_limit_s:g} s: instructions are interpreted here, so that a long loop takes "
-            "long, and one without end never ends"
+            f"it did not finish within {time_limit_s:g} s: instructions are interpreted here, so that a long loop "
+            "takes long, and one without end never ends"
         )
         return Checked("not_run", reason="too_slow_on_cpu", message=told, where=where)
     if status == "unsupported":
