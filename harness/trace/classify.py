@@ -52,6 +52,7 @@ _HOST_READS = {
     "_unique2": "unique()",
 }
 _NO_VALUE = re.compile(r"can't be converted to numpy|Cannot access data pointer|meta tensor|numpy\(\) ", re.IGNORECASE)
+_LOWERED = re.compile(r"^\s*target: (\w+(?:\.\w+)+)", re.MULTILINE)
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -102,6 +103,8 @@ def _explain_toolchain(error: BaseException, target: Target) -> tuple[str, str] 
         return "autotuning_refused", str(error)
     if isinstance(error, helion_errors.InvalidConfig):
         return "config_error", explain_config(str(error), target)
+    if isinstance(error, helion_errors.InductorLoweringError):
+        return "helion_error", _explain_lowering(str(error))
     if isinstance(error, helion_errors.Base):
         return "helion_error", f"helion.exc.{type(error).__name__}: {error}"
     if isinstance(error, TritonError):
@@ -109,6 +112,16 @@ def _explain_toolchain(error: BaseException, target: Target) -> tuple[str, str] 
     if isinstance(error, KeyError) and "was specified but unrecognised" in str(error):
         return "triton_error", str(error.args[0])
     return None
+
+
+def _explain_lowering(told: str) -> str:
+    """Begin with the operator that Helion could not lower, where it names one, and leave out its arguments."""
+    operator = _LOWERED.search(told)
+    if operator is None:
+        return f"helion.exc.InductorLoweringError: {told}"
+    place = re.search(r"^(Found from|While processing)", told, re.MULTILINE)
+    where = f"\n{told[place.start() :]}" if place else ""
+    return f"{operator[1]} does not work within a Helion kernel ({told.splitlines()[0]}){where}"
 
 
 def _explain_tensor(error: BaseException, target: Target) -> tuple[str, str] | None:

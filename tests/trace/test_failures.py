@@ -146,6 +146,15 @@ def test_helion_keeps_its_own_message(trace: Trace) -> None:
     assert failure["message"].startswith("helion.exc.")
 
 
+def test_an_operator_that_helion_cannot_lower_comes_first(trace: Trace) -> None:
+    line = "out[tile] = torch.abs(torch.fft.fft(x[tile]))"
+    failure = trace(HELION.replace("out[tile] = x[tile]", line) + "    return copy(x)\n", [256]).failure()
+    assert failure["reason"] == "helion_error"
+    assert failure["message"].startswith("aten._fft_r2c.default does not work within a Helion kernel (TypeError: ")
+    assert line in failure["message"]
+    assert "TensorBox" not in failure["message"]
+
+
 def test_bool_for_a_list_of_lists(trace: Trace) -> None:
     source = HELION.replace("block_sizes=[64]", "block_sizes=[64], loop_orders=True") + "    return copy(x)\n"
     failure = trace(source).failure()
