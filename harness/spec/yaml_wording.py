@@ -83,6 +83,11 @@ def _mend_place(place: _Place) -> str:
     return "begin it in the column of what it stands beside: names below names, the dashes of a list below each other"
 
 
+def _mend_block(place: _Place) -> str:
+    tab = "\t" in (place.found, place.before[-1:])
+    return "indent with spaces, never with a tab" if tab else "begin it on the next line, indented"
+
+
 def _mend_character(place: _Place) -> str:
     if "\t" in (place.found, place.before[-1:]):
         return "indent with spaces, never with a tab"
@@ -108,7 +113,7 @@ _COMPLAINTS = (
     _Complaint("block collection", "expected", "text that is no entry of the list",
                "begin each entry with `- `, in one column"),
     _Complaint("block mapping", "expected", "text that is no `name: value` of the mapping", _mend_place),
-    _Complaint("block scalar", "expected", "text behind | or >", "begin it on the next line, indented"),
+    _Complaint("block scalar", "expected", "text behind | or >", _mend_block),
     _Complaint("", "character.* (cannot start any token|violates indentation)", "a character that begins nothing",
                _mend_character),
     _Complaint("", "undefined alias", "a value that begins with *", _QUOTE_IT),

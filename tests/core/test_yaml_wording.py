@@ -127,3 +127,11 @@ def test_what_is_quoted_is_short_and_escaped(text):
 def test_each_document_names_its_file_and_the_line(model, file):
     with pytest.raises(SpecError, match=f"^problems/x/{file}: not valid YAML: .* at line 2, column 8 "):
         parse_document("title: Sum\nname: a: b\n", f"problems/x/{file}", model)
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)])
+@pytest.mark.parametrize("text", ["a: 1\n\tb: 2\n", "a: |\n\ttext\nb: 1\n", "a: >\n  text\n\tb: 1\n"])
+def test_a_tab_is_told_wherever_it_indents(loader, text):
+    with pytest.raises(yaml.YAMLError) as caught:
+        yaml.load(text, Loader=loader)
+    assert tell_yaml(caught.value, text).endswith(": indent with spaces, never with a tab")
