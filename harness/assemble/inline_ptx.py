@@ -13,12 +13,14 @@ variables or shared memory of its own (`artifact.own_memory`).
   register of the code around, which may hold the address of one. Labels are only jumped to.
 - It opens and closes its own blocks, and ends with a statement, a comment included: the text after it is another's.
 
-Whether instructions exist, and fit their operands, is the assembler's to say.
+Whether instructions exist, and fit their operands, is the assembler's to say. What a message quotes is the author's own
+text, not what became of it.
 """
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -51,63 +53,98 @@ _KNOWN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 _OUTLIVES = frozenset({".global", ".const", ".shared", ".local", ".param"})
+_MOST_QUOTED = 60  # characters of a word
+_MOST_DIGITS = 9  # of an operand's number; more than there are operands, and few enough to be read
+
+
+@dataclass(frozen=True)
+class _Expanded:
+    """What LLVM makes of a text.
+
+    Attributes:
+        text: what those after it read.
+        written: what the author wrote.
+        places: where in that each character of `text` comes from, and its end.
+    """
+
+    text: str
+    written: str
+    places: array[int]
+
+    def quote(self, start: int, end: int) -> str:
+        """Return the author's words for a part of the text, cut to what a message may quote."""
+        return self.written[self.places[start] : self.places[end]][:_MOST_QUOTED]
 
 
 @dataclass(frozen=True)
 class _Token:
     kind: str
     text: str
+    written: str
 
 
 class _RefusedError(Exception):
     """The message says what is wrong, after "inline assembly"."""
 
 
-def find_fault(text: str) -> str:
+def find_fault(text: str, operands: int | None = None) -> str:
     """Return what is wrong with the text of inline assembly, "" if it may be assembled.
 
     Args:
         text: as LLVM gets it, with operands as `$0` or `${0}`.
+        operands: how many its constraints give it, None if that is not known.
     """
     try:
-        _Reader(list(_tokens(_expand(text)))).read()
+        _Reader(list(_tokens(_expand(text, operands)))).read()
     except _RefusedError as error:
         return f"inline assembly {error}"
     return ""
 
 
-def _expand(text: str) -> str:
+def _expand(text: str, operands: int | None) -> _Expanded:
     """Return what LLVM makes of it; alternatives, comments and private prefixes can put a word together from parts."""
-
-    def replace(match: re.Match[str]) -> str:
-        if match["dollar"]:
-            return "$"
-        if match["unique"]:
-            return _UNIQUE
-        if not match["operand"]:
-            raise _RefusedError("with a $ that is no operand")
-        return _OPERAND
-
     for word in (_OPERAND, _UNIQUE):
         if word in text:
             raise _RefusedError(f"with {word}: choose another name")
-    expanded = _ESCAPE.sub(replace, text)
+    parts, places, end = [], array("I"), 0
+    for match in _ESCAPE.finditer(text):
+        meant = _read_escape(match, operands)
+        parts += [text[end : match.start()], meant]
+        places.extend(range(end, match.start()))
+        places.extend([match.start()] * len(meant))
+        end = match.end()
+    places.extend(range(end, len(text) + 1))
+    expanded = "".join((*parts, text[end:]))
     if _GLUED.search(expanded):
         raise _RefusedError("with an operand as a part of a word: put a blank beside it")
     if _CUT_OUT.search(expanded):
         raise _RefusedError("with a comma beside 'debug', which Triton would cut out: leave the word out")
-    return expanded
+    return _Expanded(expanded, text, places)
 
 
-def _tokens(text: str) -> Iterator[_Token]:
-    position = 0
+def _read_escape(match: re.Match[str], operands: int | None) -> str:
+    if match["dollar"]:
+        return "$"
+    if match["unique"]:
+        return _UNIQUE
+    if not match["operand"]:
+        raise _RefusedError("with a $ that is no operand")
+    digits = re.sub(r"\D", "", match["operand"])
+    if operands is not None and (len(digits) > _MOST_DIGITS or int(digits) >= operands):
+        there = f"$0 to ${operands - 1}" if operands > 1 else "$0 only" if operands else "none"
+        raise _RefusedError(f"with {match[0][:_MOST_QUOTED]}, an operand that it has not: its constraints give {there}")
+    return _OPERAND
+
+
+def _tokens(expanded: _Expanded) -> Iterator[_Token]:
+    text, position = expanded.text, 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None or "\0" in match[0]:
-            raise _RefusedError(f"that cannot be read from {text[position : position + 20]!r} on")
+            raise _RefusedError(f"that cannot be read from {expanded.quote(position, len(text))[:20]!r} on")
         position = match.end()
         if match.lastgroup != "blank":
-            yield _Token(str(match.lastgroup), match[0])
+            yield _Token(str(match.lastgroup), match[0], expanded.quote(*match.span()))
 
 
 class _Reader:
@@ -132,14 +169,14 @@ class _Reader:
                 if not self._blocks:
                     raise _RefusedError("that closes a block which it did not open")
             elif token.kind == "dotted":
-                self._read_directive(token.text)
+                self._read_directive(token)
             elif token.text == "@":
                 self._read_predicate()
             elif token.kind == "word":
                 if not self._skip(":"):
                     self._read_instruction(token.text)
             elif token.text != ";":
-                raise _RefusedError(f"with {token.text} where a statement begins")
+                raise _RefusedError(f"with {token.written} where a statement begins")
         if len(self._blocks) > 1:
             raise _RefusedError("that leaves a block open")
 
@@ -154,57 +191,57 @@ class _Reader:
         self._position += found
         return found
 
-    def _read_directive(self, name: str) -> None:
-        if name == ".reg":
+    def _read_directive(self, directive: _Token) -> None:
+        if directive.text == ".reg":
             self._read_registers()
-        elif name == ".branchtargets":
+        elif directive.text == ".branchtargets":
             self._read_operands(are_labels=True)
-        elif name == ".pragma":
+        elif directive.text == ".pragma":
             while (token := self._take()).text != ";":
                 if token.kind != "string" and token.text != ",":
-                    raise _RefusedError(f"with {token.text} in a .pragma")
+                    raise _RefusedError(f"with {token.written} in a .pragma")
         else:
-            raise _refused_directive(name)
+            raise _refused_directive(directive)
 
     def _read_registers(self) -> None:
         while (token := self._take()).kind == "dotted":
             if token.text in _OUTLIVES:
-                raise _refused_directive(token.text)
+                raise _refused_directive(token)
         while True:
             if token.kind != "word":
-                raise _RefusedError(f"with {token.text} where it declares registers")
-            self._blocks[-1] |= self._read_numbered(token.text)
+                raise _RefusedError(f"with {token.written} where it declares registers")
+            self._blocks[-1] |= self._read_numbered(token)
             if self._skip(";"):
                 return
             if not self._skip(","):
                 token = self._take()
                 raise (
-                    _refused_directive(token.text)
+                    _refused_directive(token)
                     if token.kind == "dotted"
-                    else _RefusedError(f"with {token.text} where it declares registers")
+                    else _RefusedError(f"with {token.written} where it declares registers")
                 )
             token = self._take()
 
-    def _read_numbered(self, name: str) -> set[str]:
+    def _read_numbered(self, name: _Token) -> set[str]:
         """Return the names that one stands for: `r<3>` declares r0, r1 and r2."""
         if not self._skip("<"):
-            return {name}
-        count = self._take().text
-        if not _COUNT.fullmatch(count) or int(count) > _MOST_REGISTERS or not self._skip(">"):
-            raise _RefusedError(f"that declares {name}<{count}")
-        return {f"{name}{number}" for number in range(int(count))}
+            return {name.text}
+        count = self._take()
+        if not _COUNT.fullmatch(count.text) or int(count.text) > _MOST_REGISTERS or not self._skip(">"):
+            raise _RefusedError(f"that declares {name.written}<{count.written}")
+        return {f"{name.text}{number}" for number in range(int(count.text))}
 
     def _read_predicate(self) -> None:
         self._skip("!")
         token = self._take()
         if token.kind != "word":
-            raise _RefusedError(f"with {token.text} for a predicate")
-        self._check_name(token.text)
+            raise _RefusedError(f"with {token.written} for a predicate")
+        self._check_name(token)
         if (token := self._take()).kind != "word":
             raise (
-                _refused_directive(token.text)
+                _refused_directive(token)
                 if token.kind == "dotted"
-                else _RefusedError(f"with {token.text} behind a predicate")
+                else _RefusedError(f"with {token.written} behind a predicate")
             )
         self._read_instruction(token.text)
 
@@ -215,24 +252,27 @@ class _Reader:
         self._read_operands(are_labels=name in _JUMPS)
 
     def _read_operands(self, *, are_labels: bool) -> None:
-        braces, last = 0, _Token("mark", "")
+        braces, last = 0, _Token("mark", "", "")
         while (token := self._take()).text != ";" or braces:
             braces += (token.text == "{") - (token.text == "}")
             if braces < 0 or token.text in (";", "@") or token.kind == "string":
-                raise _RefusedError(f"with {token.text} among operands")
+                raise _RefusedError(f"with {token.written} among operands")
             if token.kind == "dotted":
                 form = _SELECTOR if last.kind == "word" else _FRACTION
                 if not form.fullmatch(token.text):
-                    raise _refused_directive(token.text)
+                    raise _refused_directive(token)
             elif token.kind == "word" and not are_labels:
-                self._check_name(token.text)
+                self._check_name(token)
             last = token
 
-    def _check_name(self, name: str) -> None:
-        if not _KNOWN.fullmatch(name) and not any(name in block for block in self._blocks):
-            raise _RefusedError(f"that names {name}, which is no register of its own")
+    def _check_name(self, name: _Token) -> None:
+        if not _KNOWN.fullmatch(name.text) and not any(name.text in block for block in self._blocks):
+            raise _RefusedError(
+                f"that names {name.written}, which is no register of its own: declare it within braces, as in "
+                f"{{ .reg .b32 {name.written}; ... }}"
+            )
 
 
-def _refused_directive(name: str) -> _RefusedError:
-    why = f", since what lies in {name} outlives a call" if name in _OUTLIVES else ""
-    return _RefusedError(f"with the directive {name}: it may declare registers only{why}")
+def _refused_directive(name: _Token) -> _RefusedError:
+    why = f", since what lies in {name.text} outlives a call" if name.text in _OUTLIVES else ""
+    return _RefusedError(f"with the directive {name.written}: it may declare registers only{why}")

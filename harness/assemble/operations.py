@@ -99,7 +99,8 @@ def inspect_operations(module: Any) -> Operations:
             text, constraints = (_text(operation, key) for key in ("asm_string", "constraints"))
             if (text, constraints) not in HELION_ASSEMBLY:
                 assembly.add(text)
-                refused.update(filter(None, [find_fault(operation.get_str_attr("asm_string") or "")]))
+                fault = find_fault(operation.get_str_attr("asm_string") or "", _count_operands(constraints))
+                refused.update([fault] if fault else [])
         elif name == LIBRARY_CALL:
             symbol, library, path = (_text(operation, key) for key in ("symbol", "libname", "libpath"))
             if path or library not in _LIBRARIES or not symbol.startswith("__nv_"):
@@ -113,3 +114,8 @@ def inspect_operations(module: Any) -> Operations:
 
 def _text(operation: Any, attribute: str) -> str:
     return " ".join((operation.get_str_attr(attribute) or "").split())
+
+
+def _count_operands(constraints: str) -> int:
+    """Return how many operands inline assembly has: results and arguments. A `~` tells of what it changes besides."""
+    return sum(bool(part) and not part.startswith("~") for part in map(str.strip, constraints.split(",")))

@@ -143,8 +143,9 @@ def test_inline_assembly_is_reported(tmp_path, text):
         ("{ .loc 1 1 1; mov.u32 $0, 1; }", ".loc: it may declare registers only"),
         ("mov.u32 $0, 1; /* *debug,/ .shared .align 4 .u32 mine; /* */", "a comma beside 'debug'"),
         ("{ .reg .b32 %05; mov.u32 $0, ${1}5; }", "an operand as a part of a word"),
-        ("{ .reg .b32 %r0; mov.u32 $0, %r${:uid}; }", "names %r_uid_"),
+        ("{ .reg .b32 %r0; mov.u32 $0, %r${:uid}; }", "names %r${:uid}, which"),
         ("{ .reg .b32 %r<010>; mov.u32 $0, %r9; }", "that declares %r<010"),
+        ("mov.u32 $0, $3;", "with $3, an operand that it has not: its constraints give $0 to $1"),
     ],
 )
 def test_inline_assembly_declares_nothing(tmp_path, text, told):

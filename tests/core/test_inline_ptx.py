@@ -105,8 +105,8 @@ REFUSED = [
     ("mov.u32 $0, ${:uid}$1;", "an operand as a part of a word"),
     ("{ .reg .b32 _operand_; }", "with _operand_: choose another name"),
     ("{ .reg .b32 _uid_; }", "with _uid_: choose another name"),
-    ("{ .reg .b32 %r0; mov.u32 $0, %r${:uid}; }", "names %r_uid_"),
-    ("{ .reg .b32 %r<${:uid}>; }", "that declares %r<_uid_"),
+    ("{ .reg .b32 %r0; mov.u32 $0, %r${:uid}; }", "names %r${:uid}, which"),
+    ("{ .reg .b32 %r<${:uid}>; }", "that declares %r<${:uid}"),
     ("mov.u32 $0, $\N{ARABIC-INDIC DIGIT ONE};", "a $ that is no operand"),
     # A zero in front makes it octal: eight, not ten.
     ("{ .reg .b32 %r<010>; mov.u32 $0, %r9; }", "that declares %r<010"),
@@ -125,6 +125,48 @@ def test_what_declares_and_names_registers_is_fine(tmp_path, text):
 def test_the_rest_is_refused_and_says_why(text, told):
     assert find_fault(text).startswith("inline assembly ")
     assert told in find_fault(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{ .reg .b32 a; mov.u32 a, $1; # $0; }", "that cannot be read from '# $0; }' on"),
+        ("mov.u32 $0, \\$1, ${:uid};\n", "that cannot be read from '\\\\$1, ${:uid};\\n' on"),
+        ("mov.u32 $0, $1; $$$$ `${1}", "that cannot be read from '`${1}' on"),
+        (".reg .b32 ${0}, u;4", "with 4 where a statement begins"),
+        (".pragma ${1};", "with ${1} in a .pragma"),
+        (".reg .b32 r<${1}>;", "that declares r<${1}"),
+        ("@$1 ${0} + ;; .a${:uid} b;", "with the directive .a${:uid}: it may declare registers only"),
+        ("mov.u32 $0, " + "n" * 1000 + ";", f"that names {'n' * 60}, which"),
+        (
+            "add.u32 t${:uid}, $1, 1;",
+            "that names t${:uid}, which is no register of its own: declare it within braces, as in "
+            "{ .reg .b32 t${:uid}; ... }",
+        ),
+    ],
+)
+def test_what_a_message_quotes_is_the_authors_text(text, told):
+    assert find_fault(text).startswith(f"inline assembly {told}")
+
+
+@pytest.mark.parametrize(
+    ("text", "operands", "told"),
+    [
+        ("mov.u32 $0, $1;", 2, ""),
+        ("mov.u32 $0, ${1:b};", 2, ""),
+        ("mov.u32 $0, $3;", None, ""),
+        ("mov.u32 $0, $$3;", 1, "names $$3"),
+        ("mov.u32 $0, $3;", 2, "with $3, an operand that it has not: its constraints give $0 to $1"),
+        ("mov.u32 $0, $2; // $1", 2, "with $2, an operand that it has not"),
+        ("mov.u32 $0, 1; // ${1}", 1, "with ${1}, an operand that it has not: its constraints give $0 only"),
+        ("mov.u32 $0, 1;", 0, "with $0, an operand that it has not: its constraints give none"),
+        ("mov.u32 $0, $" + "9" * 9000 + ";", 2, "with $" + "9" * 59 + ", an operand that it has not"),
+    ],
+)
+def test_operands_are_those_of_the_constraints(text, operands, told):
+    fault = find_fault(text, operands)
+    assert told in fault
+    assert bool(told) == bool(fault)
 
 
 def assemble(tmp_path, text, before=""):
