@@ -30,7 +30,7 @@ environment:  ## Make .venv, or bring it up to date.
 submit: need-problem environment  ## Check, compile and judge a submission, and put it on the board: PROBLEM, [TEAM, TARGET, FILE; TO=https://host].
 	@$(HARNESS) submit '$(PROBLEM)' $(if $(TO),--to '$(TO)') $(OPTIONS)
 
-dry-run: need-problem environment  ## Judge and time on a GPU of your own, and record nothing: PROBLEM, [NODE=user@host, NODE_PYTHON].
+dry-run: need-problem environment  ## Judge and time on a GPU of your own, and record nothing; without one or a NODE, compile only: PROBLEM, [NODE=user@host, NODE_PYTHON].
 	@$(HARNESS) dry-run '$(PROBLEM)' $(if $(NODE),--node='$(NODE)') $(if $(NODE_PYTHON),--python='$(NODE_PYTHON)') $(OPTIONS)
 
 build: need-problem environment  ## Compile only: PROBLEM, [TEAM, TARGET, FILE].
@@ -39,11 +39,11 @@ build: need-problem environment  ## Compile only: PROBLEM, [TEAM, TARGET, FILE].
 new: need-problem need-team environment  ## Begin a team's submission from the starter: PROBLEM, TEAM.
 	@$(HARNESS) new '$(PROBLEM)' --team '$(TEAM)' $(ARGS)
 
-show: environment  ## Show one record in full: [RECORD], the newest by default.
-	@$(HARNESS) show $(if $(RECORD),'$(RECORD)') $(ARGS)
+show: environment  ## Show one record in full: [RECORD], by default the newest of [PROBLEM, TEAM].
+	@$(HARNESS) show $(if $(RECORD),'$(RECORD)') $(if $(PROBLEM),--problem '$(PROBLEM)') $(if $(TEAM),--team '$(TEAM)') $(ARGS)
 
-board: environment  ## Show the boards: [PROBLEM, TARGET].
-	@$(HARNESS) board $(if $(PROBLEM),'$(PROBLEM)') $(if $(TARGET),--target '$(TARGET)') $(ARGS)
+board: environment  ## Show the boards: [PROBLEM, TARGET, DIVISION].
+	@$(HARNESS) board $(if $(PROBLEM),'$(PROBLEM)') $(if $(TARGET),--target '$(TARGET)') $(if $(DIVISION),--division '$(DIVISION)') $(ARGS)
 
 site: environment  ## Write the season as a static site to site/.
 	@$(HARNESS) board --export site

@@ -38,7 +38,10 @@ def render_report(record: Record, store: Store, *, debug: bool) -> list[Renderab
     if record.accepted:
         board = current_board(store, record.problem, record.target, record.division)
         place = next((entry for entry in board.entries if entry.record.team == record.team), None)
-        standing = render_standing(record, place, len(board.entries))
+        apart = (*board.unranked, *board.elsewhere)
+        kept = any(entry.record.team == record.team for entry in (*board.entries, *apart))
+        shown = any(one.record.id == record.id for one in apart)
+        standing = render_standing(record, place, len(board.entries), replaced=kept and not shown)
     return compose_report(record, previous, standing, more=f"make show RECORD={record.id}", debug=debug)
 
 
@@ -72,23 +75,30 @@ def current_board(store: Store, problem: str, target: str, division: str) -> Boa
     return rank(records, problem, target, division, noise=gpu.ranking_noise, noise_assumed=assumed)
 
 
-def render_standing(record: Record, placed: Placed | None, ranked: int) -> RenderableType:
+def render_standing(record: Record, placed: Placed | None, ranked: int, *, replaced: bool = False) -> RenderableType:
     """Return a sentence on where a record's team stands.
 
     Args:
         record: accepted.
         placed: the team's entry on the record's board, None if it has none.
         ranked: how many entries the board has.
+        replaced: the board shows another run of the team in the place of this one.
     """
+    where = f"{record.problem}, {record.target}, {record.division} division"
+    hidden = replaced and not record.whole_suite
+    lines = []
     if placed is not None:
         tied = " (tied)" if placed.tied else ""
-        where = f"{record.problem}, {record.target}"
-        return Text(f"{clean(record.team)} is number {placed.place}{tied} of {ranked} on {clean(where)}", "bold")
-    text = (
-        f"{record.team} is listed on {record.problem}, {record.target}, but not ranked "
-        f"({ranked or 'no'} ranked {'entry' if ranked == 1 else 'entries'} so far): {record.unranked_reason}"
-    )
-    return Text(clean(text))
+        place = f"{record.team} is number {placed.place}{tied} of {ranked} on {where}"
+        lines.append(Text(clean(place), "bold"))
+    if hidden:
+        keeps = f"the board of {where}, keeps the team's run of all"
+        lines.append(Text(clean(f"this run is not shown: it ran some cases only, and {keeps}")))
+    elif placed is None:
+        entries = f"{ranked or 'no'} ranked {'entry' if ranked == 1 else 'entries'} so far"
+        why = record.unranked_reason or "the board has no place for it yet"
+        lines.append(Text(clean(f"{record.team} is listed on {where}, but not ranked ({entries}): {why}")))
+    return Group(*lines)
 
 
 def render_ruling(record: Record, reason: str) -> RenderableType:

@@ -21,24 +21,30 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("record", required=False)
+@click.option("--problem", help="Where no RECORD is named: the newest of this problem.")
+@click.option("--team", help="Where no RECORD is named: the newest of this team.")
 @click.option("--triton", "part", flag_value="triton", help="Print the generated Triton source.")
 @click.option("--ttir", "part", flag_value="ttir", help="Print the kernels' TTIR.")
 @click.option("--plan", "part", flag_value="plan", help="Print the launch plans: host operations and launches.")
 @click.option("--from", "place", help="A file of records, or a folder of them, as `harness board --save` writes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(record: str | None, part: str | None, place: str | None, as_json: bool) -> int:
+def command(
+    record: str | None, problem: str | None, team: str | None, part: str | None, place: str | None, as_json: bool
+) -> int:
     """Show RECORD: an id, or the beginning of one; the newest if none is given."""
     from harness.board.history import list_changes
     from harness.board.show import render_record
     from harness.store import encode_record, open_store
 
+    if record is not None and (problem or team):
+        raise UsageError("--problem and --team choose the newest record of theirs: leave them out, or the record")
     workspace = find_workspace(Path.cwd())
     store = open_store(workspace.database)
     store.recover()
     if place is not None:
-        found = _choose(place, record)
+        found = _choose(place, record, problem, team)
     else:
-        found = store.record(record) if record is not None else _newest(store)
+        found = store.record(record) if record is not None else _newest(store, problem, team)
     if part is not None:
         return _print_part(workspace, found, part, as_json)
     if as_json:
@@ -51,14 +57,15 @@ def command(record: str | None, part: str | None, place: str | None, as_json: bo
     return 0
 
 
-def _choose(place: str, record: str | None) -> Record:
+def _choose(place: str, record: str | None, problem: str | None, team: str | None) -> Record:
     """Return one of the records of a file or folder: the newest, or the one whose id begins so."""
     from harness.store import load_records, pick_id
 
-    records = {one.id: one for one in load_records(Path(place))}
+    asked = [one for one in load_records(Path(place)) if problem in (None, one.problem) and team in (None, one.team)]
+    records = {one.id: one for one in asked}
     newest_first = sorted(records, reverse=True)
     if not newest_first:
-        raise UsageError(f"there is no record in {place}")
+        raise UsageError(f"there is no record{_of(problem, team)} in {place}")
     found = newest_first[0] if record is None else pick_id(record.strip().lower(), newest_first)
     if found is None:
         listed = ", ".join(newest_first[:10])
@@ -66,11 +73,18 @@ def _choose(place: str, record: str | None) -> Record:
     return records[found]
 
 
-def _newest(store: Store) -> Record:
-    newest = store.records(limit=1)
+def _newest(store: Store, problem: str | None, team: str | None) -> Record:
+    newest = store.records(problem=problem, team=team, limit=1)
     if not newest:
-        raise UsageError("there is no record yet: make submit PROBLEM=chunk_fwd_h makes one")
+        submit = f"make submit PROBLEM={shlex.quote(problem or 'chunk_fwd_h')}"
+        submit += f" TEAM={shlex.quote(team)}" if team else ""
+        raise UsageError(f"there is no record{_of(problem, team)} yet: {submit} makes one")
     return newest[0]
+
+
+def _of(problem: str | None, team: str | None) -> str:
+    asked = " and ".join(filter(None, (problem and f"problem {problem}", team and f"team {team}")))
+    return f" of {asked}" if asked else ""
 
 
 def _print_part(workspace: Workspace, record: Record, part: str, as_json: bool) -> int:

@@ -180,6 +180,9 @@ def _report(connection: Connection, finished: Finished, *, debug: bool) -> None:
             print(f"note: the board could not be read: {error}", file=sys.stderr)
         else:
             place = next((row for row in board.ranked if row.team == record.team), None)
-            standing = render_standing(record, place, len(board.ranked))
+            apart = (*board.unranked, *board.other_settings)
+            kept = any(row.team == record.team for row in (*board.ranked, *apart))
+            shown = any(row.record == record.id for row in apart)
+            standing = render_standing(record, place, len(board.ranked), replaced=kept and not shown)
     more = f"{connection.address.url}/records/{record.id}"
     print_renderable(*compose_report(record, fetch_previous(connection, record), standing, more=more, debug=debug))

@@ -18,7 +18,9 @@ from harness.spec import Season
 from harness.toolchain import find_faults
 from harness.verdict import Kind, Verdict
 
-ON_CPU = "checked on a CPU: ranking needs a replay on a GPU of the season"
+_NO_REPLAY = "ranking needs a replay on a GPU of the season"
+_ON_CPU = f"checked on a CPU: {_NO_REPLAY}"
+_BUILT = f"built, not checked in full: {_NO_REPLAY}"
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def why_unranked(
         return None
     reasons = list(reasons_of_entry(entry, season, now))
     if verdict.kind is not Kind.PASSED or replay is None:
-        reasons.append(no_replay or ON_CPU)
+        reasons.append(no_replay or (_BUILT if verdict.kind is Kind.BUILT else _ON_CPU))
         reasons += _of_the_choice(entry, entry.chosen_cases)
     else:
         reasons += _of_the_replay(entry, season, replay)

@@ -53,6 +53,12 @@ def run(root, *arguments, **options):
         (["show", BEGIN, "--from", str(RECORDS)], " and others. Give more of it"),
         (["show", "", "--from", str(RECORDS)], f"'' begins more than one record's id: {BEGIN}"),
         (["show", "--from", "nowhere"], "no records at nowhere: a JSON file, or a folder of them"),
+        (
+            ["show", "--team", "acme", "--problem", "scale"],
+            "there is no record of problem scale and team acme yet: make ",
+        ),
+        (["show", "--team", "acme", "--from", str(RECORDS)], f"there is no record of team acme in {RECORDS}"),
+        (["show", "zzz", "--team", "acme"], "--problem and --team choose the newest record of theirs: leave them out"),
         (["board", "scael"], "unknown problem 'scael'"),
         (["replay", "zzz"], "no artifact 'zzz': give a folder, 6 characters or more of a key in "),
         (["replay", "zzz"], "or a record (there is no record 'zzz'"),

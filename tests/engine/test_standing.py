@@ -124,6 +124,9 @@ def test_every_reason_is_told(season):
 def test_without_a_replay_it_is_not_ranked(season):
     checked = Verdict(Kind.CHECKED, "judge", "checked", "")
     assert why_unranked(ENTRY, season, checked, None, NOW).startswith("checked on a CPU: ranking needs a replay")
+    built = Verdict(Kind.BUILT, "check", "unchecked", "")
+    why = why_unranked(ENTRY, season, built, None, NOW)
+    assert why == "built, not checked in full: ranking needs a replay on a GPU of the season"
     told = "a GPU is here, and could not be used: cuda-bindings is not installed"
     assert why_unranked(ENTRY, season, checked, None, NOW, told) == told
 

@@ -199,7 +199,7 @@ def test_what_is_never_ranked_says_why(workspace):
     assert "0 of 2 test cases" in record["verdict"]["message"]
     assert record["unranked_reason"].split("; ") == [
         "built with --portable: keys that the target lacks were dropped",
-        "checked on a CPU: ranking needs a replay on a GPU of the season",
+        "built, not checked in full: ranking needs a replay on a GPU of the season",
         "1 of the suite's 3 cases was chosen: all of them count",
     ]
 
