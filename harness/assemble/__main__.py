@@ -3,7 +3,7 @@
 Reads a request {"architecture", "jobs", "kernel_wall_s", "kernels": [{"key", "ttir", "options", "ptx_options"}]},
 forks one child per kernel, at most `jobs` at a time, and writes `<key>.cubin` and `<key>.json` under OUT. A child that
 fails or aborts takes nothing else with it, nor does what its compilers print (whole PTX files, on failure): that is
-dropped. One JSON line per event goes to the protocol stream.
+dropped, but for what NVIDIA's assembler says of its code. One JSON line per event goes to the protocol stream.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from harness.assemble.addresses import fix_addresses
+from harness.assemble.ptxas import read_complaints
 from harness.errors import ArtifactError
 from harness.kernel import MAX_CUBIN_BYTES, encode_facts, parse_facts
 
@@ -26,32 +27,32 @@ def run_requests(request: dict[str, Any], out: Path, protocol: TextIO) -> None:
     from harness.assemble import compile as _  # noqa: F401 - imported before forking, so that children share it
 
     waiting = list(request["kernels"])
-    running: dict[int, tuple[str, float]] = {}
+    running: dict[int, tuple[dict[str, Any], float]] = {}
     while waiting or running:
         while waiting and len(running) < request["jobs"]:
             kernel = waiting.pop(0)
             _report(protocol, event="start", kernel=kernel["key"])
-            running[_fork(kernel, request, out)] = (kernel["key"], time.monotonic())
+            running[_fork(kernel, request, out)] = (kernel, time.monotonic())
         process, status, usage = os.wait4(-1, 0)
         if process in running:
-            key, started = running.pop(process)
-            result = _read_result(out / f"{key}.result", status)
+            kernel, started = running.pop(process)
+            result = _read_result(kernel, status, request, out)
             cpu_s = round(usage.ru_utime + usage.ru_stime, 3)
-            _report(protocol, kernel=key, cpu_s=cpu_s, wall_s=round(time.monotonic() - started, 3), **result)
+            _report(protocol, kernel=kernel["key"], cpu_s=cpu_s, wall_s=round(time.monotonic() - started, 3), **result)
 
 
 def _fork(kernel: dict[str, Any], request: dict[str, Any], out: Path) -> int:
     process = os.fork()
     if process:
         return process
-    signal.alarm(int(request["kernel_wall_s"]))
+    signal.setitimer(signal.ITIMER_REAL, request["kernel_wall_s"])
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
     try:
         result = _assemble(kernel, request["architecture"], out)
     except BaseException as error:  # whatever a compiler raises becomes this kernel's result
-        result = {"event": "failed", "reason": _reason(error), "message": _first_error(str(error))}
+        result = {"event": "failed", "reason": _reason(error), "message": _tell(error)}
     (out / f"{kernel['key']}.result").write_text(json.dumps(result), encoding="utf-8")
     os._exit(0)
 
@@ -71,10 +72,11 @@ def _assemble(kernel: dict[str, Any], architecture: int, out: Path) -> dict[str,
     return {"event": "assembled"}
 
 
-def _read_result(path: Path, status: int) -> dict[str, Any]:
-    code = os.waitstatus_to_exitcode(status)
+def _read_result(kernel: dict[str, Any], status: int, request: dict[str, Any], out: Path) -> dict[str, Any]:
+    path, code = out / f"{kernel['key']}.result", os.waitstatus_to_exitcode(status)
     if code == -signal.SIGALRM:
-        return {"event": "failed", "reason": "kernel_timeout", "message": "the kernel's assembly took too long"}
+        message = _tell_timeout(kernel["options"], request["kernel_wall_s"])
+        return {"event": "failed", "reason": "kernel_timeout", "message": message}
     if code or not path.exists():
         died = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return {"event": "failed", "reason": "compiler_crash", "message": f"Triton's compiler ended with {died}"}
@@ -89,6 +91,24 @@ def _reason(error: BaseException) -> str:
         "PTXASError": "assembler_error",
     }
     return names.get(type(error).__name__, "compiler_error")
+
+
+def _tell_timeout(options: dict[str, Any], limit_s: float) -> str:
+    from harness.assemble.compile import describe_options
+
+    return (
+        f"its assembly, with {describe_options(options)}, took longer than the {limit_s:g} s that a kernel has "
+        "(kernel_wall_s in shapes.yaml): use fewer elements a program, or more warps"
+    )
+
+
+def _tell(error: BaseException) -> str:
+    """Return what went wrong: the assembler's own errors, else the first line that tells of one."""
+    text = str(error)
+    complaints = read_complaints(text)
+    if complaints:
+        return "\n  ".join(("NVIDIA's assembler refuses its code:", *complaints))
+    return _first_error(text)
 
 
 def _first_error(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from triton import knobs
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget, Language
+from triton.backends.nvidia.compiler import CUDAOptions
 from triton.compiler.compiler import make_backend
 
 from harness.assemble.cubin import Resources, read_resources
@@ -65,6 +66,11 @@ def assemble_ttir(
         module = stages[stage](module, metadata)
     resources = read_resources(module, metadata["name"])
     return module, _gather_facts(metadata, params, operations, resources, time.process_time() - started)
+
+
+def describe_options(options: dict[str, Option]) -> str:
+    """Return what a kernel's code is spread over, Triton's defaults where its options are silent."""
+    return ", ".join(f"{name}={options.get(name, getattr(CUDAOptions, name))}" for name in ("num_warps", "num_stages"))
 
 
 def _parse_module(path: Path, backend: Any) -> Any:

@@ -15,12 +15,13 @@ from harness.artifact import BuildCost, Kernel
 from harness.engine.budget import CompileBudget
 from harness.engine.kernel_cache import KernelCache
 from harness.engine.progress import Event, Listener
-from harness.engine.tracing import Traced, launch_lines
+from harness.engine.tracing import Traced, first_launches
 from harness.engine.worker import WorkerJob, available_cores, start_worker
 from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, HarnessError
 from harness.frame import Frame
 from harness.kernel import MAX_CUBIN_BYTES, KernelSource, parse_facts
+from harness.plan import LaunchStep
 from harness.policy.options import CONTROLS
 from harness.sandbox import Exit, Level, Mount, read_result, visible
 from harness.spec import Season
@@ -110,7 +111,7 @@ def run_assembly(
 
 def _in_order(traced: Traced) -> list[str]:
     """Return the kernels' keys, in the order in which the plans launch them."""
-    return list(dict.fromkeys((*launch_lines(traced.plans, list(traced.kernels)), *traced.kernels)))
+    return list(dict.fromkeys((*first_launches(traced.plans, list(traced.kernels)), *traced.kernels)))
 
 
 def _start(
@@ -167,10 +168,9 @@ def _judge_end(end: Exit, traced: Traced, progress: _Progress, budget: CompileBu
     if end.limit in ("cpu", "wall") or budget.spent:
         return _judge_budget(traced, progress.costs, progress.running, budget)
     if end.limit in _LIMITS:
-        lines = launch_lines(traced.plans, progress.running)
-        shape, line = lines.get(progress.running[0], ("", 0)) if progress.running else ("", 0)
-        frames = (Frame(line, "", ""),) if line else ()
-        return judge_assembly(f"{end.limit}_limit", _LIMITS[end.limit], shape, frames)
+        running = first_launches(traced.plans, progress.running)
+        shape, launch = running.get(progress.running[0], ("", None)) if progress.running else ("", None)
+        return judge_assembly(f"{end.limit}_limit", _LIMITS[end.limit], shape, _frames(launch))
     if set(progress.kernels) != set(progress.order):
         told = end.limit or (f"signal {end.signal}" if end.signal else f"exit code {end.code}")
         raise HarnessError(f"the assembler ended early ({told}): {end.stderr[-500:].strip() or 'no message'}")
@@ -193,9 +193,14 @@ def _read_kernel(scratch: Path, source: KernelSource, cost: BuildCost) -> Kernel
 
 
 def _judge_failure(event: dict[str, Any], key: str, traced: Traced) -> Verdict:
-    shape, line = launch_lines(traced.plans, [key]).get(key, ("", 0))
-    frames = (Frame(line, "", ""),) if line else ()
-    return judge_assembly(text(event, "reason", 64), text(event, "message"), shape, frames)
+    shape, launch = first_launches(traced.plans, [key]).get(key, ("", None))
+    message = (f"kernel {launch.function}: " if launch else "") + text(event, "message")
+    return judge_assembly(text(event, "reason", 64), message, shape, _frames(launch))
+
+
+def _frames(launch: LaunchStep | None) -> tuple[Frame, ...]:
+    """Return where a kernel is launched; `rules` adds the line's text, which is the submission's."""
+    return (Frame(launch.line, "", ""),) if launch and launch.line else ()
 
 
 def _judge_budget(traced: Traced, costs: Mapping[str, BuildCost], running: list[str], budget: CompileBudget) -> Verdict:
@@ -205,6 +210,6 @@ def _judge_budget(traced: Traced, costs: Mapping[str, BuildCost], running: list[
         for shape, keys in used.items()
         if keys <= set(costs)
     }
-    compiling = sorted({shape for shape, _ in launch_lines(traced.plans, running).values()})
+    compiling = sorted({shape for shape, _ in first_launches(traced.plans, running).values()})
     wall_s = budget.wall_s if budget.left_cpu_s > 0 else None
     return judge_budget("assemble", done, compiling, list(traced.plans), budget.cpu_s, budget.spent_cpu_s, wall_s)

@@ -19,7 +19,7 @@ from harness.engine.budget import CompileBudget
 from harness.engine.kernel_cache import KernelCache
 from harness.engine.progress import Event, Listener
 from harness.engine.request import BuildRequest
-from harness.engine.rules import check_kernel, check_kernels, check_plans
+from harness.engine.rules import check_kernel, check_kernels, check_plans, quote_lines
 from harness.engine.tracing import Traced, TraceRequest, run_trace
 from harness.engine.workspace import Workspace, disk_error
 from harness.errors import ArtifactError
@@ -101,7 +101,7 @@ def _build(request: BuildRequest, workspace: Workspace, listener: Listener) -> B
     check = partial(check_kernel, request, traced.plans)
     assembled = run_assembly(traced, request.target, request.season, request.level, cache, budget, listener, check)
     if isinstance(assembled, Verdict):
-        return assembled
+        return quote_lines(assembled, request.submission)
     verdict = check_kernels(request, traced.plans, assembled.kernels)
     if verdict is not None:
         return verdict

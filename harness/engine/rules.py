@@ -7,11 +7,13 @@ the rules when it is made, and again whenever it is taken from where it was kept
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import chain
 
 from harness.artifact import Kernel, find_own_memory
 from harness.case import Case
 from harness.engine.request import BuildRequest
-from harness.engine.tracing import launch_lines
+from harness.engine.tracing import first_launches
 from harness.frame import Frame
 from harness.kernel import KernelSource
 from harness.plan import LaunchStep, Plan, TensorMeta, row_major
@@ -53,7 +55,8 @@ def _takes_inputs(plan: Plan, problem: Problem, case: Case) -> bool:
 
 def check_kernel(request: BuildRequest, plans: Mapping[str, Plan], kernel: Kernel) -> Verdict | None:
     """Hold what the compiler found in a kernel's IR against the division and the target."""
-    shape, line = launch_lines(plans, [kernel.source.key])[kernel.source.key]
+    shape, launch = first_launches(plans, [kernel.source.key])[kernel.source.key]
+    line = launch.line
     if kernel.facts.assembly and request.division == "closed":
         message = (
             f"kernel {kernel.facts.name} holds inline assembly ({kernel.facts.assembly[0][:80]!r}): the closed "
@@ -99,6 +102,12 @@ def _find_mismatch(launch: LaunchStep, plan: Plan, params: tuple[str, ...]) -> s
         if kind.startswith("*") != param.startswith("*"):
             return f"{launch.function} is launched with {kind} where its code takes {param}"
     return None
+
+
+def quote_lines(verdict: Verdict, submission: Submission) -> Verdict:
+    """Return a verdict whose traceback has the text of the submission's lines, where only their numbers were known."""
+    frames = [(frame,) if frame.text else _frames(frame.line, submission) for frame in verdict.traceback]
+    return replace(verdict, traceback=tuple(chain.from_iterable(frames)))
 
 
 def _judge_violation(violation: Violation, shape: str, submission: Submission) -> Verdict:

@@ -21,7 +21,7 @@ from harness.engine.worker import WorkerJob, available_cores, start_worker
 from harness.engine.workspace import scratch_folder
 from harness.errors import ArtifactError, WorkerError
 from harness.kernel import KernelSource
-from harness.plan import Plan
+from harness.plan import LaunchStep, Plan
 from harness.sandbox import Exit, Level, Mount, visible
 from harness.spec import Problem
 from harness.spec.season import AdvancedControls
@@ -151,11 +151,11 @@ def _read_results(request: TraceRequest, progress: Progress, end: Exit, results:
     return Traced(plans, kernels, sources, costs, BuildCost(round(rest, 3), wall_s), warnings)
 
 
-def launch_lines(plans: Mapping[str, Plan], kernels: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """Return for each kernel the first shape that launches it, and the submission's line."""
-    found: dict[str, tuple[str, int]] = {}
+def first_launches(plans: Mapping[str, Plan], kernels: Sequence[str]) -> dict[str, tuple[str, LaunchStep]]:
+    """Return for each kernel the first shape that launches it, and its first launch there."""
+    found: dict[str, tuple[str, LaunchStep]] = {}
     for shape, plan in plans.items():
         for launch in plan.launches:
             if launch.kernel in kernels:
-                found.setdefault(launch.kernel, (shape, launch.line))
+                found.setdefault(launch.kernel, (shape, launch))
     return found

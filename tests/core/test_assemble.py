@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.assemble.cubin import read_resources
+from harness.assemble.ptxas import read_complaints
 from harness.errors import ArtifactError
 from harness.kernel import kernel_key, parse_facts
 from harness.target import load_target
@@ -153,6 +154,51 @@ def test_inline_assembly_declares_nothing(tmp_path, text, told):
     (end,), _ = assemble(tmp_path, [(with_assembly(text), {})])
     assert (end["event"], end["reason"]) == ("failed", "refused_operation"), end
     assert told in end["message"]
+
+
+@pytest.mark.parametrize("architecture", [90, 100])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("mvo.u32 $0, $1;", "Not a name of any known instruction: 'mvo'"),
+        (
+            ".reg .f32 t; mov.u32 $0, $1;",
+            "Duplicate definition of variable 't': put it in { }: it is pasted once for each element",
+        ),
+    ],
+)
+def test_what_the_assembler_says_of_inline_assembly_is_told(tmp_path, architecture, text, told):
+    (end,), _ = assemble(tmp_path, [(with_assembly(text), {})], architecture)
+    assert end["reason"] == "assembler_error"
+    assert end["message"] == f"NVIDIA's assembler refuses its code:\n  {told}"
+
+
+def test_the_assemblers_words_are_a_few_and_can_be_printed():
+    told = ("error   : It says 'a;\x1b[1m: b'", "error : twice", "fatal   : Ptx assembly aborted due to errors")
+    log = "error: not its\n" + "".join(f"ptxas /tmp/x.ptx, line {n}; {words}\n" for n, words in enumerate(told * 99))
+    assert read_complaints(log) == ("It says 'a;?[1m: b'", "twice")
+    many = "".join(f"ptxas-blackwell x, line 1; error : {number}{'x' * 999}\n" for number in range(9))
+    assert read_complaints(many) == (*(f"{number}{'x' * 119}" for number in range(4)), "and 5 more")
+    assert read_complaints("ptxas fatal   : Value 'sm_1' is not defined\n") == ("Value 'sm_1' is not defined",)
+    assert read_complaints("`ptxas` raised SIGSEGV\nptxas info    : 0 bytes gmem\n") == ()
+
+
+def test_a_kernel_that_takes_too_long_says_what_its_limit_is(tmp_path):
+    kernels = [(COPY, {"num_warps": 8}), (COPY, {"num_stages": 2})]
+    ends, _ = assemble(tmp_path, kernels, kernel_wall_s=0.001)
+    for end, options in zip(ends, ("num_warps=8, num_stages=3", "num_warps=4, num_stages=2"), strict=True):
+        assert end["reason"] == "kernel_timeout"
+        assert end["message"] == (
+            f"its assembly, with {options}, took longer than the 0.001 s that a kernel has (kernel_wall_s in "
+            "shapes.yaml): use fewer elements a program, or more warps"
+        )
+
+
+@pytest.mark.parametrize(("constraints", "told"), [("=r,r,~{memory}", "$0 to $1"), ("=r,~{memory},~{cc}", "$0 only")])
+def test_operands_are_counted_by_the_constraints(tmp_path, constraints, told):
+    text = with_assembly("mov.u32 $0, $2;").replace("=r,r", constraints)
+    (end,), _ = assemble(tmp_path, [(text, {})])
+    assert end["message"] == f"inline assembly with $2, an operand that it has not: its constraints give {told}"
 
 
 def test_a_failing_kernel_takes_nothing_else_with_it(tmp_path):
