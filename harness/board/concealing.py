@@ -19,6 +19,8 @@ of it."""
 
 _ASSEMBLY = re.compile(r"(inline assembly)\b(?: \('.*'\)| \(\".*\"\)|( is not interpreted): .*)", re.DOTALL)
 _INTERPRETER = re.compile(r"(the interpreter's process ended early \([^)]*\)|the interpreter stopped): .*", re.DOTALL)
+_REFUSED = re.compile(r"(inline assembly) (?:that|with) .*", re.DOTALL)  # what it names, or what cannot be read of it
+_REFUSED_REASON = "refused_operation"
 _SYNTAX = ("syntax_error",)
 
 _MOST = 4000
@@ -47,6 +49,8 @@ def hides_something(record: Record) -> bool:
 def _conceal_verdict(verdict: VerdictRecord) -> VerdictRecord:
     lines = tuple(Frame(line.line, line.function, "") for line in verdict.traceback)
     message = verdict.message if verdict.reason in _OWN_WORDS else _first_line(verdict.message)
+    if verdict.reason == _REFUSED_REASON:
+        message = _REFUSED.sub(r"\1", message)
     if verdict.reason in _SYNTAX:
         message = "syntax error"
     return replace(verdict, message=message, traceback=lines, details={})
