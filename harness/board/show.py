@@ -54,7 +54,8 @@ from harness.text import clean
 BETTER_STYLES = {True: "green", False: "red", None: ""}
 STATUS_STYLES = {"passed": "green", "partial": "green", "built": "yellow", "failed": "bold red", "not_run": "dim"}
 MAX_EXAMPLES = 5
-WHOLE = "harness show --json"
+WHOLE, ANEW = "harness show --json", "the same command with --json"
+"""Where all of a record is told: of one that is kept, and of one that is not."""
 
 
 def render_record(record: Record, *, changes: Sequence[Change] = (), environment: bool = True) -> RenderableType:
@@ -69,12 +70,13 @@ def render_record(record: Record, *, changes: Sequence[Change] = (), environment
         environment: tell what the record was made with.
     """
     short = fell_short(record)
+    whole = WHOLE if record.id else ANEW
     sections = [
         (None, render_verdict(record)),
         ("Changes", render_changes(changes) if changes else None),
-        ("Cases", render_cases(record.cases, fold=short) if record.cases else None),
-        ("Times", render_times(record, whole=WHOLE)),
-        ("Kernels", render_kernels(record.kernels) if record.kernels else None),
+        ("Cases", render_cases(record.cases, fold=short, whole=whole) if record.cases else None),
+        ("Times", render_times(record, whole=whole)),
+        ("Kernels", render_kernels(record.kernels, whole=whole) if record.kernels else None),
         ("Cost", _render_cost(record)),
         ("Warnings", _render_warnings(record) if record.warnings else None),
         ("Environment", _render_environment(record) if environment else None),
@@ -94,9 +96,8 @@ def render_record(record: Record, *, changes: Sequence[Change] = (), environment
 def render_verdict(record: Record) -> RenderableType:
     """Return a record's first screen: the verdict, the failing case, what differed and the submission's own lines."""
     names = f"  {record.problem} · {record.target} · {record.division} · {record.team}"
-    parts: list[RenderableType] = [
-        Text.assemble(verdict_text(record.kind), clean(names), (f" · {clean(record.id)}", "dim"))
-    ]
+    name = f" · {clean(record.id)}" if record.id else ""
+    parts: list[RenderableType] = [Text.assemble(verdict_text(record.kind), clean(names), (name, "dim"))]
     if record.score_us is not None:
         unranked = "" if record.ranked else f"  not ranked: {record.unranked_reason or 'no reason given'}"
         parts.append(Text.assemble((f"{microseconds(record.score_us)} µs", "bold"), (clean(unranked), "dim")))
@@ -114,7 +115,7 @@ def render_verdict(record: Record) -> RenderableType:
 
 
 def _render_warnings(record: Record) -> RenderableType:
-    told = gather_warnings(record.warnings, f"harness show {record.id} --json")
+    told = gather_warnings(record.warnings, f"harness show {record.id} --json" if record.id else ANEW)
     return Text("\n".join(map(clean, told)), "yellow")
 
 
@@ -128,15 +129,16 @@ def render_changes(changes: Sequence[Change]) -> RenderableType:
     return FittedTable(columns, rows)
 
 
-def render_cases(cases: Sequence[CaseRecord], *, fold: bool = False) -> RenderableType:
+def render_cases(cases: Sequence[CaseRecord], *, fold: bool = False, whole: str = WHOLE) -> RenderableType:
     """Return the table of cases: status, errors against the tolerance, times against the floor.
 
     Args:
         cases: of one record.
         fold: count the cases that were not run instead of listing them.
+        whole: the command to name where columns are left out for want of width.
     """
     listed = [case for case in cases if not (fold and case.status == "not_run")]
-    parts: list[RenderableType] = [_case_table(listed)] if listed else []
+    parts: list[RenderableType] = [_case_table(listed, whole)] if listed else []
     if left := len(cases) - len(listed):
         more = "more " if listed else ""
         parts.append(Text(f"{left} {more}case{'' if left == 1 else 's'} not run", "dim"))
@@ -161,7 +163,7 @@ def render_kernels(kernels: Sequence[KernelRecord], *, whole: str = WHOLE) -> Re
     return Group(table, *(Text(f"! {sentence}", "yellow") for sentence in explain_alarms(kernels)))
 
 
-def _case_table(cases: Sequence[CaseRecord]) -> RenderableType:
+def _case_table(cases: Sequence[CaseRecord], whole: str) -> RenderableType:
     common = common_axes([case.shape for case in cases])
     columns = [
         Column(f"case ({common})" if common else "case"), Column("", 5), Column("inputs", 4), Column("status"),
@@ -170,7 +172,7 @@ def _case_table(cases: Sequence[CaseRecord]) -> RenderableType:
         number_column("replay", 3), Column("note", 5, no_wrap=False),
     ]  # fmt: skip
     names = shape_names([case.shape for case in cases])
-    return FittedTable(columns, [_case_row(name, case) for name, case in zip(names, cases, strict=True)], whole=WHOLE)
+    return FittedTable(columns, [_case_row(name, case) for name, case in zip(names, cases, strict=True)], whole=whole)
 
 
 def _case_row(name: str, case: CaseRecord) -> Row:

@@ -2,7 +2,8 @@
 
 Verbs are loaded when they are called, so that `harness --help` and usage errors answer at once. Progress goes to
 stderr, results to stdout; `--json` prints one JSON document. Exit codes: 0 passed, checked or built; 1 the submission
-fell short; 2 bad usage; 3 our fault or a machine's, such as one that cannot be reached; 130 stopped by Ctrl-C.
+fell short; 2 bad usage, or a GPU asked for that is not here; 3 our fault or a machine's, such as one that cannot be
+reached; 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def command(problem: str | None, target: str | None, as_json: bool) -> int:
     from harness.cli.progress import show_progress
     from harness.engine.baselines import save_baselines
     from harness.engine.gpu_node import find_season_gpu, local_node
-    from harness.engine.replaying import NO_GPU
+    from harness.engine.replaying import explain_no_gpu
     from harness.spec import find_problem, load_season
     from harness.target import load_target
 
@@ -40,7 +40,7 @@ def command(problem: str | None, target: str | None, as_json: bool) -> int:
     targets = (load_target(target).name,) if target is not None else season.targets
     found = find_season_gpu(season.model_copy(update={"targets": targets}))
     if found is None:
-        raise UsageError(f"baselines are measured on a GPU of the season ({', '.join(targets)}): {NO_GPU}")
+        raise UsageError(f"baselines are measured on a GPU of the season ({', '.join(targets)}): {explain_no_gpu()}")
     gpu, model = found
     node = local_node(workspace.state, gpu)
     measured = []

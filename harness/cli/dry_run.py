@@ -18,85 +18,113 @@ if TYPE_CHECKING:
     from harness.engine.workspace import Workspace
 
 
+PYTHON = "python3"
+
+
 @click.command()
 @submission_options
 @click.option("--node", help="A GPU machine to replay on: user@host, or a name of your ssh configuration.")
-@click.option("--python", default="python3", show_default=True, help="The Python on the node that has torch.")
+@click.option("--python", show_default=PYTHON, help="The Python on the node that has torch.")
 @click.option("--ssh-config", type=click.Path(path_type=Path, exists=True), help="Another ssh configuration.")
 @click.option("--on-cpu", is_flag=True, help="Check on the node's CPUs, without times; it needs Triton and no GPU.")
-@click.option("--full", is_flag=True, help="Check benchmarks by all their programs on the CPU, not a sample.")
-def command(node: str | None, python: str, ssh_config: Path | None, on_cpu: bool, full: bool, **values: Any) -> int:
+@click.option("--full", is_flag=True, help="Check benchmarks by all their programs on this CPU, not a sample.")
+def command(
+    node: str | None, python: str | None, ssh_config: Path | None, on_cpu: bool, full: bool, **values: Any
+) -> int:
     """Judge and time the submission for PROBLEM as a ranked run would, and record nothing.
 
     With --node it is built here for that machine's GPU, sent there over ssh and replayed; without, on this machine's
-    GPU; without either it is compiled, and the floor is told. What is sent runs on the node with your rights: for a
-    submission of somebody else's, that is their machine code on your GPU.
+    GPU; without either it is compiled, the floor is told, and no value is checked (`harness submit` checks on the
+    CPU). What is sent runs on the node with your rights: for a submission of somebody else's, that is their machine
+    code on your GPU.
     """
     options = Options(**values)
-    way = None
-    if node is not None:
-        from harness.engine.ssh_node import ssh_node
+    if node is None:
+        _refuse_for_no_node(python=python, ssh_config=ssh_config, on_cpu=on_cpu)
+        return _run_here(options, full=full)
+    if on_cpu and full:
+        raise UsageError("--full is for the check on this machine, which --on-cpu leaves out: give one of them")
+    from harness.engine.dry_run import name_node
+    from harness.engine.ssh_node import ssh_node
 
-        way = ssh_node(node, python=python, config=ssh_config, on_cpu=on_cpu)  # a bad name costs nothing
-    elif on_cpu:
-        raise UsageError("--on-cpu needs --node: `harness submit` checks on this machine's CPUs")
+    chosen = PYTHON if python is None else python
+    way = ssh_node(node, python=chosen, config=ssh_config, on_cpu=on_cpu)  # a bad name costs nothing
     workspace, request = resolve(options)
-    if way is None:
-        from harness.engine.gpu_node import find_node
+    with name_node(node, chosen):
+        if not on_cpu:
+            request = _build_for(node, way, request, options)
+        return _replay(request, workspace, options, way, full=full, on_cpu=on_cpu)
 
-        way = find_node(request.target, workspace.state)
-    elif not on_cpu:
-        from harness.engine.dry_run import find_node_target
-        from harness.target import load_target
 
-        wanted = load_target(options.target) if options.target else None
-        target = find_node_target(way, str(node), wanted, request.season)
-        request = dataclasses.replace(request, target=target)
-        print(f"note: {node} has {target.title}: building for {target.name}", file=sys.stderr)
-    if way is None:
-        return _compile_only(request, workspace, options)
-    return _replay(request, workspace, options, way, full=full, on_cpu=on_cpu)
+def _refuse_for_no_node(*, python: str | None, ssh_config: Path | None, on_cpu: bool) -> None:
+    if on_cpu:
+        raise UsageError("--on-cpu needs --node: `harness submit` checks on this machine's CPUs")
+    if python is not None:
+        raise UsageError("--python (make: NODE_PYTHON) is of a node: give --node (make: NODE), too, or leave it out")
+    if ssh_config is not None:
+        raise UsageError("--ssh-config leads to a node: give --node, too, or leave it out")
+
+
+def _run_here(options: Options, *, full: bool) -> int:
+    from harness.engine.dry_run import NO_CHECK
+    from harness.engine.gpu_node import find_node
+
+    workspace, request = resolve(options)
+    way = find_node(request.target, workspace.state)
+    if way is not None:
+        return _replay(request, workspace, options, way, full=full, on_cpu=False)
+    if full:
+        raise UsageError(NO_CHECK.format(target=request.target.title, problem=request.problem.name))
+    return _compile_only(request, workspace, options)
+
+
+def _build_for(node: str, way: list[str], request: BuildRequest, options: Options) -> BuildRequest:
+    """Ask a node what GPU it has, and return the request with that for its target."""
+    from harness.engine.dry_run import find_node_target
+    from harness.engine.ssh_node import CONNECT_S
+    from harness.target import load_target
+
+    if not options.as_json:
+        print(f"asking {node} what GPU it has (up to {CONNECT_S} s to reach it)", file=sys.stderr, flush=True)
+    wanted = load_target(options.target) if options.target else None
+    target = find_node_target(way, node, wanted, request.season)
+    print(f"note: {node} has {target.title}: building for {target.name}", file=sys.stderr)
+    return dataclasses.replace(request, target=target)
 
 
 def _replay(
-    request: BuildRequest, workspace: Workspace, options: Options, node: list[str], *, full: bool, on_cpu: bool
+    request: BuildRequest, workspace: Workspace, options: Options, way: list[str], *, full: bool, on_cpu: bool
 ) -> int:
-    from harness.board.history import list_changes
+    from harness.board.reading import fell_short
     from harness.board.show import render_record
     from harness.cli.progress import show_progress
     from harness.engine.submit import DRY_RUN, run_dry
-    from harness.store import encode_record, open_store
+    from harness.store import encode_record
     from harness.verdict import Kind
 
     with show_progress(quiet=options.as_json) as listener:
-        record = run_dry(request, workspace, listener, full=full, node=node, on_cpu=on_cpu).record
+        record = run_dry(request, workspace, listener, full=full, node=way, on_cpu=on_cpu).record
     if options.as_json:
         print_json(encode_record(record))
     else:
-        with open_store(workspace.database) as store:
-            previous = store.previous(record.team, record.problem, record.target, division=record.division)
-        print_renderable(render_record(record, changes=list_changes(record, previous)), f"\n{DRY_RUN}")
+        print_renderable(render_record(record, environment=not fell_short(record)), f"\n{DRY_RUN}")
     return Kind(record.kind).exit_code
 
 
 def _compile_only(request: BuildRequest, workspace: Workspace, options: Options) -> int:
+    from harness.cli.build import end_failed_build
     from harness.cli.progress import show_progress
     from harness.cli.report import render_build, render_floors
     from harness.engine.build import run_build
     from harness.engine.dry_run import NO_GPU, list_floors_us
-    from harness.engine.report import report_build, report_kernels, report_verdict
+    from harness.engine.report import report_build, report_kernels
     from harness.store.codec import encode
     from harness.verdict import Verdict
 
     with show_progress(quiet=options.as_json) as listener:
         built = run_build(request, workspace, listener)
     if isinstance(built, Verdict):
-        verdict = report_verdict(built)
-        if options.as_json:
-            print_json({"verdict": encode(verdict)})
-        else:
-            print_renderable(*render_build(verdict, None, (), None))
-        return built.kind.exit_code
+        return end_failed_build(request, built, as_json=options.as_json)
     floors_us = {case.id: floor for case, floor in list_floors_us(request).items()}
     sentence = NO_GPU.format(target=request.target.title, problem=request.problem.name)
     build = report_build(built.artifact, request.season.budgets.compile_cpu_s)
@@ -106,6 +134,6 @@ def _compile_only(request: BuildRequest, workspace: Workspace, options: Options)
         print_json({**parts, "note": sentence})
     else:
         folder = workspace.artifacts / built.artifact.manifest.key
-        print_renderable(*render_build(None, build, kernels, folder), *render_floors(floors_us, request.target.title))
+        print_renderable(*render_build(build, kernels, folder), *render_floors(floors_us, request.target.title))
         print(f"\n{sentence}")
     return 0

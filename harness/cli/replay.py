@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import click
@@ -23,7 +24,7 @@ def command(artifact: str, cases: tuple[str, ...], as_json: bool) -> int:
     from harness.engine.replaying import find_artifact, run_replay
     from harness.engine.workspace import find_workspace
     from harness.spec import load_season
-    from harness.store import encode_record, open_store
+    from harness.store import NO_ID, encode_record, open_store
     from harness.verdict import Kind
 
     workspace = find_workspace(Path.cwd())
@@ -34,5 +35,5 @@ def command(artifact: str, cases: tuple[str, ...], as_json: bool) -> int:
     if as_json:
         print_json(encode_record(record))
     else:
-        print_renderable(render_record(record))
+        print_renderable(render_record(dataclasses.replace(record, id=NO_ID)))  # it is not recorded
     return Kind(record.kind).exit_code

@@ -14,7 +14,7 @@ from harness.board.ranking import Board, rank
 from harness.board.reading import fell_short
 from harness.board.show import render_kernels, render_record
 from harness.board.text import microseconds, seconds
-from harness.store import BuildRecord, KernelRecord, Previous, Record, Store, VerdictRecord
+from harness.store import BuildRecord, KernelRecord, Previous, Record, Store
 from harness.target import load_target
 from harness.text import clean
 
@@ -107,15 +107,8 @@ def render_ruling(record: Record, reason: str) -> RenderableType:
     return Text(clean(f"Ruled out by the organisers: {reason}. {where} has no place for it, nor lists it"), "red")
 
 
-def render_build(
-    verdict: VerdictRecord | None, build: BuildRecord | None, kernels: Sequence[KernelRecord], folder: Path | None
-) -> list[RenderableType]:
-    """Return what `harness build` prints: the verdict of a failure, or the compile report and the artifact."""
-    if verdict is not None:
-        lines = [Text(verdict.kind, "bold red"), Text(clean(verdict.message, lines=True))]
-        lines += [Text(f"  line {frame.line}: {clean(frame.text)}") for frame in verdict.traceback]
-        return [Group(*lines)]
-    assert build is not None
+def render_build(build: BuildRecord, kernels: Sequence[KernelRecord], folder: Path) -> list[RenderableType]:
+    """Return what `harness build` prints: the compile report and the artifact."""
     cost = f"compile budget: {seconds(build.cpu_s)} of {build.budget_s:g} CPU-seconds"
     per_shape = "   ".join(f"{shape} {seconds(cost_s)}" for shape, cost_s in build.shapes.items())
     report = render_kernels(kernels, whole="harness build --json")

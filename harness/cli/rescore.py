@@ -31,7 +31,7 @@ def command(problem: str | None, team: str | None, target: str | None, again: bo
     """
     from harness.cli.progress import show_progress
     from harness.engine.gpu_node import find_season_gpu, local_node
-    from harness.engine.replaying import NO_GPU
+    from harness.engine.replaying import explain_no_gpu
     from harness.engine.rescoring import choose_records, rescore
     from harness.spec import find_problem, load_season
     from harness.store import open_store
@@ -44,7 +44,9 @@ def command(problem: str | None, team: str | None, target: str | None, again: bo
     name = find_problem(workspace.root, problem).name if problem is not None else None
     found = find_season_gpu(season)
     if found is None:
-        raise UsageError(f"rescoring needs a GPU that the season ranks ({', '.join(season.targets)}): {NO_GPU}")
+        raise UsageError(
+            f"rescoring needs a GPU that the season ranks ({', '.join(season.targets)}): {explain_no_gpu()}"
+        )
     gpu, model = found
     node = local_node(workspace.state, gpu)
     with open_store(workspace.database) as store, show_progress(quiet=as_json) as listener:

@@ -1,21 +1,46 @@
-"""What a dry run needs beside the main job: which GPU a node has, and the floor where there is no GPU at all."""
+"""What a dry run needs beside the main job: which GPU a node has, whose words its errors are, and the floor."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 from harness.case import Case
 from harness.engine.gpu import floor_us
-from harness.engine.gpu_node import LocalGpu, describe_gpu
+from harness.engine.gpu_node import LocalGpu, NodeLacksError, describe_gpu
 from harness.engine.request import BuildRequest
 from harness.errors import UsageError
 from harness.spec import Season
 from harness.target import Target, load_target, target_names
 
 NO_GPU = (
-    "No {target} is here and no NODE was given, so this was compiled and not replayed. With a GPU machine that you "
-    "may log in to: make dry-run PROBLEM={problem} NODE=user@host"
+    "No {target} is here and no NODE was given, so this was compiled and not replayed: no value was checked. "
+    "`make submit PROBLEM={problem}` checks them on the CPU; with a GPU machine that you may log in to: "
+    "make dry-run PROBLEM={problem} NODE=user@host"
 )
+NO_CHECK = (
+    "--full is for the check, and with no {target} here and no NODE a dry run checks nothing: "
+    "`make submit PROBLEM={problem} ARGS=--full` checks all programs on the CPU"
+)
+
+
+@contextlib.contextmanager
+def name_node(name: str, python: str) -> Iterator[None]:
+    """Say whose words they are when a node says what it lacks, and how to name another Python there.
+
+    Args:
+        name: of the node.
+        python: the node's Python that was used.
+    """
+    try:
+        yield
+    except NodeLacksError as error:
+        # What is not installed may be so in another Python; a full disk is full for all of them.
+        which = _OTHER_PYTHON.format(python=python) if "installed" in str(error) else ""
+        raise NodeLacksError(f"{name} says: {error}{which}") from None
+
+
+_OTHER_PYTHON = "\nThat was its {python}: name another of its Pythons with NODE_PYTHON=... (make) or --python"
 
 
 def find_node_target(command: Sequence[str], name: str, wanted: Target | None, season: Season) -> Target:

@@ -18,7 +18,7 @@ from harness.engine.machine import describe_machine
 from harness.engine.report import report_build, report_case, report_kernels, report_unrun, report_verdict
 from harness.engine.request import BuildRequest
 from harness.engine.standing import describe_request, why_unranked
-from harness.store import Record, StageRecord, new_record_id, utc_now
+from harness.store import NO_ID, Record, StageRecord, new_record_id, utc_now
 from harness.toolchain import EVALUATOR_VERSION
 from harness.verdict import Kind, Verdict
 
@@ -100,6 +100,11 @@ def close_record(record: Record, request: BuildRequest, evaluation: Evaluation) 
         build=report_build(artifact, request.season.budgets.compile_cpu_s),
         kernels=report_kernels(artifact, request.target, evaluation.built.cached),
     )
+
+
+def describe_failure(request: BuildRequest, verdict: Verdict) -> Record:
+    """Return what a record of a build that failed would say; it has no id, because it is stored nowhere."""
+    return replace(close_record(open_record(request), request, Evaluation(verdict=verdict)), id=NO_ID)
 
 
 def close_replayed(checked: Record, request: BuildRequest, evaluation: Evaluation) -> Record:

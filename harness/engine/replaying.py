@@ -13,7 +13,7 @@ from harness.artifact import Artifact, identify_program, load_artifact
 from harness.case import Case, load_cases, select_cases
 from harness.engine.build import check_built
 from harness.engine.gpu import add_replay
-from harness.engine.gpu_node import LocalGpu, NodeLacksError, find_gpu_of, find_local_gpu, local_node
+from harness.engine.gpu_node import LocalGpu, NodeLacksError, find_gpu_of, find_local_gpu, find_local_gpus, local_node
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
@@ -26,12 +26,13 @@ from harness.spec import Problem, Season, find_problem
 from harness.store import Record, Store, new_record_id, utc_now
 from harness.submission import MAIN, Submission
 from harness.target import Target, load_target
+from harness.text import clean
 from harness.toolchain import EVALUATOR_VERSION
 from harness.verdict import Kind, Verdict
 
 NO_GPU = (
-    "no GPU here that the driver knows of (nvidia-smi lists none): run this on a GPU machine, or see `make doctor`. "
-    "`make submit` checks on the CPU"
+    "no GPU here that the driver knows of (nvidia-smi lists none that CUDA_VISIBLE_DEVICES shows): run this on a GPU "
+    "machine; if this is one, install NVIDIA's driver"
 )
 MIN_KEY_CHARACTERS = 6
 
@@ -139,6 +140,12 @@ def check_rules(
     return check_built(request, artifact)
 
 
+def explain_no_gpu() -> str:
+    """Return why no GPU that is of use was found on this machine: which others there are, or what to do."""
+    others = ", ".join(clean(gpu.name) for gpu in find_local_gpus())
+    return f"this machine has {others}" if others else NO_GPU
+
+
 def check_gpu(gpu: LocalGpu | None, target: Target) -> None:
     """Refuse a GPU that is missing, or is not the artifact's.
 
@@ -146,7 +153,7 @@ def check_gpu(gpu: LocalGpu | None, target: Target) -> None:
         UsageError: with what to do.
     """
     if gpu is None:
-        raise UsageError(NO_GPU)
+        raise UsageError(f"{NO_GPU}. `make submit` checks on the CPU")
     if not gpu.is_of(target):
         raise UsageError(
             f"the artifact was built for {target.title}, this machine has {gpu.name}: build it with --target for it"

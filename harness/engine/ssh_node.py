@@ -33,6 +33,7 @@ _ERROR_BYTES = 8000
 _CONNECTION_FAILED, _NOT_FOUND = 255, 127
 
 _NAME = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9\[_][A-Za-z0-9_.:%\[\]-]*")
+_WITH_PORT = re.compile(r"(?:ssh://)?(?:[^:\[\]/]+|(?:[^\[/]*@)?\[[^\[\]/]*\]):[0-9]+/?")  # IPv6 alone has more colons
 
 # What ssh says, and what to do about it; the first that matches counts.
 _ADVICE = (
@@ -50,8 +51,12 @@ def check_node_name(name: str) -> str:
     """Return `name` if it can be given to ssh.
 
     Raises:
-        UsageError: it begins like an option, or holds what no host name does.
+        UsageError: it begins like an option, has a port, or holds what no host name does.
     """
+    if _WITH_PORT.fullmatch(name):
+        raise UsageError(
+            f"{name!a:.80} has a port, which goes into your ssh configuration: a Host with HostName and Port"
+        )
     if not _NAME.fullmatch(name):
         raise UsageError(f"{name!a:.80} is not a node: give user@host, or a name of your ssh configuration")
     return name
@@ -144,7 +149,7 @@ def _converse(command: list[str], content: bytes, node: str, python: str) -> int
     if code == _CONNECTION_FAILED:
         _tell(explain_failure(node, said, midway=heard))
     elif code == _NOT_FOUND:
-        _tell(f"{node} has no {python}: name its Python that has torch with --python")
+        _tell(f"{node} has no {python}: name its Python that has torch with --python (make: NODE_PYTHON)")
     elif code:
         sys.stderr.write(said)
     return code

@@ -20,12 +20,12 @@ from harness.engine.checking import CaseResult, run_check
 from harness.engine.gpu import run_gpu_replay
 from harness.engine.gpu_node import NodeLacksError
 from harness.engine.gpu_stage import NotReplayed, judge_cpu_replay, replay_on_gpu
-from harness.engine.progress import Listener
+from harness.engine.progress import Event, Listener
 from harness.engine.recording import Evaluation, close_record, open_record
 from harness.engine.request import BuildRequest
 from harness.engine.workspace import Workspace
 from harness.errors import HarnessError
-from harness.store import Record, Store
+from harness.store import NO_ID, Record, Store
 from harness.verdict import Kind, Verdict, judge_checked, judge_replay
 
 DRY_RUN = "a dry run is not recorded"
@@ -85,7 +85,7 @@ def run_dry(
     node: Sequence[str],
     on_cpu: bool = False,
 ) -> Submitted:
-    """Do all that `run_submit` does with a GPU at hand, and record nothing.
+    """Do all that `run_submit` does with a GPU at hand, and record nothing: the record has no id.
 
     Args:
         request: what is judged, for which target.
@@ -107,7 +107,7 @@ def run_dry(
         raise NodeLacksError(evaluation.no_replay)
     record = close_record(open_record(request), request, evaluation)
     why = "; ".join(filter(None, (record.unranked_reason, DRY_RUN)))
-    record = replace(record, ranked=False, unranked_reason=why if record.accepted else None)
+    record = replace(record, id=NO_ID, ranked=False, unranked_reason=why if record.accepted else None)
     return Submitted(record, evaluation.built.artifact if evaluation.built else None)
 
 
@@ -157,9 +157,13 @@ def _check_elsewhere(
         return built
     evaluation.built = built
     folder = (workspace.artifacts / built.artifact.manifest.key).resolve()
+
+    def hear_check(event: Event) -> None:
+        listener(replace(event, stage="check"))  # a replay, but on CPUs
+
     with evaluation.stage("check"):
         call_s = request.season.budgets.case_replay_s
-        replay = run_gpu_replay(node, folder, request.problem, request.cases, request.target, call_s, listener)
+        replay = run_gpu_replay(node, folder, request.problem, request.cases, request.target, call_s, hear_check)
     evaluation.replay = replay
     return judge_cpu_replay(replay, built.artifact, _count_tests(request))
 

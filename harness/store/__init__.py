@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.store.files import load_records, save_records
-from harness.store.ids import new_record_id, pick_id, utc_now
+from harness.store.ids import NO_ID, new_record_id, pick_id, utc_now
 from harness.store.record import (
     ACCEPTED,
     BuildRecord,
@@ -24,6 +24,7 @@ from harness.store.store import Previous, Store, open_store
 
 __all__ = [
     "ACCEPTED",
+    "NO_ID",
     "BuildRecord",
     "CaseRecord",
     "KernelRecord",

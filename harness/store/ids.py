@@ -12,6 +12,9 @@ from harness.errors import UsageError
 ID_CHARACTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz")
 """What ids are made of; those of records from elsewhere, too."""
 
+NO_ID = ""
+"""In the place of the id of what is stored nowhere: a name that leads to nothing is none."""
+
 _SHOWN = 5
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"

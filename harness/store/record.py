@@ -198,7 +198,7 @@ class Record:
     """One submission's evaluation.
 
     Attributes:
-        id: from `ids.new_record_id`.
+        id: from `ids.new_record_id`; `ids.NO_ID` of what is stored nowhere.
         state: "submitted" (being evaluated), "finished", or "interrupted" (its process died first).
         created, finished: UTC in ISO 8601, from `ids.utc_now`.
         division: "closed" (Helion only) or "open".

@@ -11,7 +11,7 @@ from harness.board import list_changes, rank, render_board, render_record
 from harness.board.reading import gather_warnings
 from harness.board.show import render_kernels
 from harness.cli.output import print_renderable
-from harness.store import Previous
+from harness.store import NO_ID, Previous
 from harness.store.record import KernelRecord, OutputError
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import sampled
@@ -332,6 +332,15 @@ def test_a_kind_of_warning_is_told_once_with_a_count():
     told = " ".join(show(render_record(record)).split())
     assert told.count("nothing is tuned in evaluation") == 1
     assert f"(and 10 more of this kind: harness show {record.id} --json)" in told
+
+
+def test_what_is_stored_nowhere_has_no_id_and_leads_to_no_record():
+    several = tuple(f"kernel k{i} has no config for [4, 32]" for i in range(3))
+    record = dataclasses.replace(checked("acme", warnings=several), id=NO_ID)
+    text = show(render_record(record), 80)
+    assert text.splitlines()[0].rstrip().endswith(" · acme")
+    assert "(and 2 more of this kind: the same command with --json)" in " ".join(text.split())
+    assert "harness show" not in text
 
 
 def test_an_unranked_time_says_why_and_a_submitted_record_has_no_verdict():

@@ -128,3 +128,4 @@ def test_without_a_gpu_they_say_so(command, told):
     )
     assert result.returncode == 2
     assert told in result.stderr
+    assert result.stderr.rstrip().endswith("run this on a GPU machine; if this is one, install NVIDIA's driver")

@@ -71,6 +71,14 @@ def harness(tmp_path, *arguments):
     return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.parametrize("verb", ["rescore", "baseline"])
+def test_a_gpu_of_another_kind_is_named(tmp_path, monkeypatch, verb):
+    driver_tool(tmp_path, monkeypatch, H100)
+    result = harness(tmp_path, verb)
+    assert result.returncode == 2
+    assert result.stderr.rstrip().endswith("(h200): this machine has NVIDIA H100 80GB HBM3")
+
+
 def test_rescoring_where_nothing_is_to_be_replayed_says_so(tmp_path, monkeypatch):
     driver_tool(tmp_path, monkeypatch, H200)
     result = harness(tmp_path, "rescore")

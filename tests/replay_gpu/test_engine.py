@@ -224,7 +224,7 @@ def test_a_node_that_says_too_much(monkeypatch):
 
 def test_which_gpu():
     check_gpu(LocalGpu("NVIDIA H200", (9, 0)), load_target("h200"))
-    with pytest.raises(UsageError, match="no GPU here that the driver knows of"):
+    with pytest.raises(UsageError, match=r"no GPU here that the driver knows of .*`make submit` checks on the CPU"):
         check_gpu(None, load_target("h200"))
     with pytest.raises(UsageError, match="built for NVIDIA H200, this machine has NVIDIA H100 80GB HBM3"):
         check_gpu(LocalGpu("NVIDIA H100 80GB HBM3", (9, 0)), load_target("h200"))

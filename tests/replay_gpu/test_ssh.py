@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.dry_run import find_node_target
+from harness.engine.dry_run import find_node_target, name_node
 from harness.engine.gpu_node import NodeLacksError, UnreachableError, describe_gpu, run_node
 from harness.engine.ssh_node import check_node_name, far_command, ssh_node
 from harness.errors import UsageError, WorkerError
@@ -71,15 +71,38 @@ def test_a_node_that_cannot_be_reached(far, name, told):
 
 
 def test_no_python_there(far):
-    with pytest.raises(
-        UnreachableError, match="far has no /no/such/python: name its Python that has torch with --python"
-    ):
+    told = r"far has no /no/such/python: name its Python that has torch with --python \(make: NODE_PYTHON\)"
+    with pytest.raises(UnreachableError, match=told):
         describe_gpu(node(far, python="/no/such/python"))
 
 
 def test_no_torch_there(far, tmp_path):
     with pytest.raises(NodeLacksError, match="torch is not installed here: the node needs torch with CUDA"):
         describe_gpu(node(far, python=str(_bare_python(tmp_path))))
+
+
+def test_what_a_node_lacks_is_told_as_its_own(far, checkout, tmp_path):
+    """And how to name another Python there. Nothing is built before; with --json nothing but the error is told."""
+    python = str(_bare_python(tmp_path))
+    reach = ["--node", "far", "--ssh-config", str(far.config), "--python", python]
+    result = harness(checkout, "dry-run", "scale", *reach)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr.splitlines() == [
+        "asking far what GPU it has (up to 30 s to reach it)",
+        "harness error: far says: torch is not installed here: the node needs torch with CUDA",
+        f"That was its {python}: name another of its Pythons with NODE_PYTHON=... (make) or --python",
+    ]
+    quiet = harness(checkout, "dry-run", "scale", *reach, "--json")
+    assert quiet.stderr.startswith("harness error: far says: ")
+    assert json.loads(quiet.stdout)["error"].startswith("far says: torch is not installed here")
+
+
+def test_another_python_helps_against_no_full_disk():
+    with pytest.raises(NodeLacksError) as caught, name_node("far", "python3"):
+        raise NodeLacksError("its disk does not take the artifact: No space left on device (0 MB free at /tmp)")
+    assert str(caught.value) == (
+        "far says: its disk does not take the artifact: No space left on device (0 MB free at /tmp)"
+    )
 
 
 def _bare_python(folder):
@@ -106,6 +129,10 @@ def test_a_name_that_is_an_option_or_none_is_refused():
             check_node_name(name)
     for name in ("host", "user@host", "user@10.0.0.1", "me@[fe80::1%eth0]", "gpu_box", "a.b-c"):
         assert check_node_name(name) == name
+    for name in ("localhost:22", "me@host:2222", "[::1]:22", "me@[fe80::1%eth0]:22", "ssh://me@host:22"):
+        with pytest.raises(UsageError, match="has a port, which goes into your ssh configuration"):
+            check_node_name(name)
+    assert check_node_name("fe80::1") == "fe80::1"
     for python in ("-c", "python3; rm", "$(x)", "a b", "python'"):
         with pytest.raises(UsageError, match="is not the path of a Python"):
             ssh_node("host", python=python)
@@ -306,7 +333,9 @@ def test_a_submission_is_built_here_and_replayed_there(far, temporary, checkout)
     assert result.stdout.startswith("CHECKED  scale · b200")
     assert "all 2 test cases pass on the CPU" in result.stdout
     assert "a dry run is not recorded" in result.stdout
-    assert "3/3" in result.stderr  # told as it went on
+    assert " · starter\n" in result.stdout  # no id after it: there is no record to show
+    assert "check on CPU 3/3" in result.stderr  # told as it went on
+    assert "GPU" not in result.stderr
     assert set(temporary.iterdir()) == before
     board = json.loads(harness(checkout, "board", "scale", "--json").stdout)
     assert (board["ranked"], board["unranked"]) == ([], [])
@@ -318,7 +347,8 @@ def test_no_gpu_there(far, checkout):
     reach = ["--node", "far", "--ssh-config", str(far.config), "--python", sys.executable]
     result = harness(checkout, "dry-run", "scale", *reach, "--json")
     assert (result.returncode, json.loads(result.stdout)["exit_code"]) == (3, 3)
-    assert "no GPU that torch can use" in result.stderr
+    assert "far says: no GPU that torch can use" in result.stderr
+    assert f"That was its {sys.executable}: name another" in result.stderr
 
 
 def test_an_unreachable_node_is_nobodys_bad_usage(far, checkout):
@@ -334,7 +364,30 @@ def test_bad_usage_costs_nothing(checkout):
     assert refused.returncode == 2
     assert "is not a node: give user@host" in refused.stderr
     assert not (Path(checkout) / "hacked").exists()
-    assert "--on-cpu needs --node" in harness(checkout, "dry-run", "scale", "--on-cpu").stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--on-cpu"], "--on-cpu needs --node: `harness submit` checks on this machine's CPUs"),
+        (["--python", "python3"], "--python (make: NODE_PYTHON) is of a node: give --node (make: NODE), too"),
+        (["--ssh-config", "."], "--ssh-config leads to a node: give --node, too"),
+        (["--node", "far", "--on-cpu", "--full"], "--full is for the check on this machine, which --on-cpu leaves out"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(checkout, options, told):
+    result = harness(checkout, "dry-run", "scale", *options)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {told}")
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="there is a GPU here")
+def test_without_a_gpu_and_a_node_nothing_is_checked_in_full_either(checkout):
+    result = harness(checkout, "dry-run", "scale", "--full")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "error: --full is for the check, and with no NVIDIA B200 here and no NODE a dry run" in result.stderr
+    assert "`make submit PROBLEM=scale ARGS=--full` checks all programs on the CPU" in result.stderr
+    assert "trace" not in result.stderr
 
 
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="there is a GPU here")
@@ -344,4 +397,29 @@ def test_without_a_gpu_and_a_node_it_is_compiled_and_the_floor_is_told(checkout)
     assert "compile budget" in result.stdout
     assert "The floor on NVIDIA B200: no kernel can be faster" in result.stdout
     assert "benchmark/M64_N128/normal  0.004" in result.stdout
-    assert result.stdout.rstrip().endswith("make dry-run PROBLEM=scale NODE=user@host")
+    last = result.stdout.rstrip().splitlines()[-1]
+    assert last.endswith("make dry-run PROBLEM=scale NODE=user@host")
+    assert "so this was compiled and not replayed: no value was checked. `make submit PROBLEM=scale` checks" in last
+
+
+@pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="there is a GPU here")
+def test_a_build_that_fails_is_reported_as_by_submit(checkout, tmp_path):
+    """All of it but the record's id: it is stored nowhere."""
+    (tmp_path / "broken.py").write_text("def custom_kernel(data:\n")
+    broken = ["scale", "--file", str(tmp_path / "broken.py")]
+    submitted = report_lines(harness(checkout, "submit", *broken))
+    headline = "COMPILE_ERROR  scale · b200 · closed · local"
+    assert submitted[0].startswith(f"{headline} · ")
+    for verb in ("build", "dry-run"):
+        first, *rest = report_lines(harness(checkout, verb, *broken))
+        assert (first, rest) == (headline, submitted[1 : 1 + len(rest)])
+        assert rest[-1] == "COMPILE_ERROR  '(' was never closed"
+        document = json.loads(harness(checkout, verb, *broken, "--json").stdout)
+        assert (document["verdict"]["kind"], document["problem"], document["id"]) == ("COMPILE_ERROR", "scale", "")
+
+
+def report_lines(result):
+    """The lines of a report on what fell short, without those of how long it took."""
+    assert result.returncode == 1, result.stderr
+    lines = filter(None, result.stdout.splitlines())
+    return [line for line in lines if not line.startswith("  waited") and line != "Cost"]
