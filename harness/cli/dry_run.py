@@ -58,7 +58,7 @@ def command(
 
 def _refuse_for_no_node(*, python: str | None, ssh_config: Path | None, on_cpu: bool) -> None:
     if on_cpu:
-        raise UsageError("--on-cpu needs --node: `harness submit` checks on this machine's CPUs")
+        raise UsageError("--on-cpu needs --node (make: NODE): `harness submit` checks on this machine's CPUs")
     if python is not None:
         raise UsageError("--python (make: NODE_PYTHON) is of a node: give --node (make: NODE), too, or leave it out")
     if ssh_config is not None:

@@ -162,6 +162,7 @@ def _check_elsewhere(
         listener(replace(event, stage="check"))  # a replay, but on CPUs
 
     with evaluation.stage("check"):
+        listener(Event("check", "advance", "reaching the node", 0, len(request.cases)))
         call_s = request.season.budgets.case_replay_s
         replay = run_gpu_replay(node, folder, request.problem, request.cases, request.target, call_s, hear_check)
     evaluation.replay = replay

@@ -334,6 +334,7 @@ def test_a_submission_is_built_here_and_replayed_there(far, temporary, checkout)
     assert "all 2 test cases pass on the CPU" in result.stdout
     assert "a dry run is not recorded" in result.stdout
     assert " · starter\n" in result.stdout  # no id after it: there is no record to show
+    assert "check on CPU 0/3 reaching the node" in result.stderr
     assert "check on CPU 3/3" in result.stderr  # told as it went on
     assert "GPU" not in result.stderr
     assert set(temporary.iterdir()) == before
@@ -369,7 +370,7 @@ def test_bad_usage_costs_nothing(checkout):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--on-cpu"], "--on-cpu needs --node: `harness submit` checks on this machine's CPUs"),
+        (["--on-cpu"], "--on-cpu needs --node (make: NODE): `harness submit` checks on this machine's CPUs"),
         (["--python", "python3"], "--python (make: NODE_PYTHON) is of a node: give --node (make: NODE), too"),
         (["--ssh-config", "."], "--ssh-config leads to a node: give --node, too"),
         (["--node", "far", "--on-cpu", "--full"], "--full is for the check on this machine, which --on-cpu leaves out"),
