@@ -1,4 +1,7 @@
-"""Tables for the terminal that leave out columns, the least important first, until they fit its width."""
+"""Tables for the terminal: what does not fit its width is wrapped where a column allows it; else columns are left out.
+
+A table that has headings says how many of its columns are left out.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from harness.text import clean
 
-UNLIMITED = 10_000
+GAP = 2
+"""Blanks between columns."""
 
 Row: TypeAlias = "list[Text | str]"
 
@@ -25,12 +28,14 @@ class Column:
     Attributes:
         keep: in a narrow terminal the columns with the lowest `keep` go first; 9 always stays.
         no_wrap: what is in it stays on one line.
+        shrinks_to: before any column goes, this one is wrapped, down to so many characters; 0 for not at all.
     """
 
     heading: str
     keep: int = 9
     justify: Literal["left", "right"] = "left"
     no_wrap: bool = True
+    shrinks_to: int = 0
 
 
 class FittedTable:
@@ -40,7 +45,7 @@ class FittedTable:
         columns: all of them; those that do not fit are left out.
         rows: a cell for each column.
         heading: show the columns' headings.
-        whole: the command that shows everything. With it, a line under the table tells of columns left out.
+        whole: the command that shows everything, for the line that tells of columns left out.
     """
 
     def __init__(
@@ -53,23 +58,33 @@ class FittedTable:
         self._whole = whole
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for least in sorted({column.keep for column in self._columns}):
-            table = self._keeping(least)
-            if Measurement.get(console, options.update(max_width=UNLIMITED), table).maximum <= options.max_width:
+        natural = [self._natural_width(i) for i in range(len(self._columns))]
+        kept, widths = list(range(len(natural))), None
+        for least in sorted({column.keep for column in self._columns} | {9}):
+            kept = [i for i, column in enumerate(self._columns) if column.keep >= least]
+            widths = _squeeze([natural[i] for i in kept], self._least_widths(kept, natural), options.max_width)
+            if widths is not None:
                 break
-        else:
-            least, table = 9, self._keeping(9)
-        yield table
-        left_out = sum(column.keep < least for column in self._columns)
-        if left_out and self._whole:
-            columns = f"{left_out} column{'' if left_out == 1 else 's'} left out"
-            yield Text(f"{columns}: widen the terminal, or {self._whole}", "dim")
+        yield self._table(kept, widths)
+        left_out = len(self._columns) - len(kept)
+        if left_out and self._heading:
+            columns = f"{left_out} column{'' if left_out == 1 else 's'} left out: widen the terminal"
+            yield Text(f"{columns}, or {clean(self._whole)}" if self._whole else columns, "dim")
 
-    def _keeping(self, least: int) -> Table:
-        kept = [i for i, column in enumerate(self._columns) if column.keep >= least]
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False, show_header=self._heading)
-        for column in (self._columns[i] for i in kept):
-            table.add_column(_plain(column.heading), justify=column.justify, no_wrap=column.no_wrap)
+    def _natural_width(self, index: int) -> int:
+        cells = [row[index].cell_len for row in self._rows]
+        heading = _plain(self._columns[index].heading).cell_len if self._heading else 0
+        return max([heading, *cells])
+
+    def _least_widths(self, kept: Sequence[int], natural: Sequence[int]) -> list[int]:
+        return [min(natural[i], self._columns[i].shrinks_to or natural[i]) for i in kept]
+
+    def _table(self, kept: Sequence[int], widths: Sequence[int] | None) -> Table:
+        """Return the table of some columns; without widths, it is for the terminal to squeeze in what does not fit."""
+        table = Table(box=None, padding=(0, GAP, 0, 0), header_style="dim", pad_edge=False, show_header=self._heading)
+        for place, column in enumerate(self._columns[i] for i in kept):
+            width = widths[place] if widths is not None else None
+            table.add_column(_plain(column.heading), justify=column.justify, no_wrap=column.no_wrap, width=width)
         for row in self._rows:
             table.add_row(*(row[i] for i in kept))
         return table
@@ -78,6 +93,18 @@ class FittedTable:
 def number_column(heading: str, keep: int = 9) -> Column:
     """Return a column of numbers."""
     return Column(heading, keep, "right")
+
+
+def _squeeze(natural: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:
+    """Return widths that fit in the room, the widest columns narrowed first; None if even the least ones do not."""
+    gaps = GAP * max(0, len(natural) - 1)
+    if sum(least) + gaps > room:
+        return None
+    widths = list(natural)
+    while sum(widths) + gaps > room:
+        widest = max((i for i in range(len(widths)) if widths[i] > least[i]), key=lambda i: widths[i])
+        widths[widest] -= 1
+    return widths
 
 
 def _plain(cell: Text | str) -> Text:

@@ -1,7 +1,8 @@
 """What changed since a team's last and best record: pure, from records to lines that people read.
 
 It reports what a person would want to hear of: another verdict or setting, a case that got right or wrong, times and
-errors that moved by more than noise, compile time, registers and spills. It does not judge and does not rank.
+errors that moved by more than noise, compile time, registers and spills. Of runs of other cases it compares the cases
+that both have, and nothing of the whole. It does not judge and does not rank.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def compare(before: Record, after: Record, since: str) -> list[Change]:
 def _compare_verdicts(before: Record, after: Record, since: str) -> Iterator[Change]:
     if before.source_sha256 == after.source_sha256:
         yield Change(since, "source", "", "the same, byte for byte")
-    if before.kind != after.kind:
+    if before.kind != after.kind and _of_the_same_cases(before, after):
         better = after.accepted if before.accepted != after.accepted else None
         yield Change(since, "verdict", before.kind, after.kind, better)
 
@@ -107,6 +108,8 @@ def _compare_cases(before: Record, after: Record, since: str) -> Iterator[Change
         if old.status != case.status and "failed" in (old.status, case.status):
             words = (status_word(old.status), status_word(case.status))
             yield Change(since, f"case {case.case_id}", *words, case.status != "failed")
+        if _same_program(before, after):
+            continue  # other seeds have other errors
         worst_before, worst_after = worst_error(old), worst_error(case)
         if worst_before and worst_after and not 1 / ERROR_FACTOR < worst_after / worst_before < ERROR_FACTOR:
             texts = [_error_text(worst) for worst in (worst_before, worst_after)]
@@ -160,6 +163,18 @@ def _fold_moved(since: str, quantity: str, moved: Sequence[_Moved], better: bool
 def _span(numbers: Sequence[int]) -> str:
     least, most = min(numbers), max(numbers)
     return str(least) if least == most else f"{least}..{most}"
+
+
+def _of_the_same_cases(before: Record, after: Record) -> bool:
+    """Say whether verdicts compare: a whole suite twice, however far its cases came, or the same choice of cases."""
+    if before.suite != after.suite:
+        return False
+    whole = before.whole_suite and after.whole_suite
+    return whole or (before.whole_suite == after.whole_suite and set(_by_id(before)) == set(_by_id(after)))
+
+
+def _same_program(before: Record, after: Record) -> bool:
+    return before.program == after.program or before.source_sha256 == after.source_sha256
 
 
 def _timed(record: Record) -> set[str]:

@@ -13,9 +13,10 @@ from rich.text import Text
 
 from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.history import Change
+from harness.board.listing import Listing
+from harness.board.notes import gather_notes
 from harness.board.reading import (
     case_message,
-    case_note,
     element_text,
     error_text,
     explain_alarms,
@@ -54,11 +55,14 @@ from harness.text import clean
 BETTER_STYLES = {True: "green", False: "red", None: ""}
 STATUS_STYLES = {"passed": "green", "partial": "green", "built": "yellow", "failed": "bold red", "not_run": "dim"}
 MAX_EXAMPLES = 5
-WHOLE, ANEW = "harness show --json", "the same command with --json"
-"""Where all of a record is told: of one that is kept, and of one that is not."""
+ANEW = "the same command with --json"
+"""Where all of a record is told that is not kept."""
+NOTE_LEAST = 24
 
 
-def render_record(record: Record, *, changes: Sequence[Change] = (), environment: bool = True) -> RenderableType:
+def render_record(
+    record: Record, *, changes: Sequence[Change] = (), environment: bool = True, whole: str = ""
+) -> RenderableType:
     """Return everything about a record for the terminal, what matters most first.
 
     Where the submission fell short, cases that were not run are counted only, and the last line repeats the verdict:
@@ -68,17 +72,18 @@ def render_record(record: Record, *, changes: Sequence[Change] = (), environment
         record: any state, any verdict.
         changes: from `history.list_changes`.
         environment: tell what the record was made with.
+        whole: the command, or the place, that shows what is left out here; by default that of this machine's records.
     """
     short = fell_short(record)
-    whole = WHOLE if record.id else ANEW
+    whole = whole or (f"harness show {record.id} --json" if record.id else ANEW)
     sections = [
         (None, render_verdict(record)),
         ("Changes", render_changes(changes) if changes else None),
-        ("Cases", render_cases(record.cases, fold=short, whole=whole) if record.cases else None),
+        ("Cases", _render_cases(record, whole) if record.cases else None),
         ("Times", render_times(record, whole=whole)),
         ("Kernels", render_kernels(record.kernels, whole=whole) if record.kernels else None),
         ("Cost", _render_cost(record)),
-        ("Warnings", _render_warnings(record) if record.warnings else None),
+        ("Warnings", _render_warnings(record, whole) if record.warnings else None),
         ("Environment", _render_environment(record) if environment else None),
     ]
     parts: list[RenderableType] = []
@@ -114,8 +119,8 @@ def render_verdict(record: Record) -> RenderableType:
     return Group(*parts)
 
 
-def _render_warnings(record: Record) -> RenderableType:
-    told = gather_warnings(record.warnings, f"harness show {record.id} --json" if record.id else ANEW)
+def _render_warnings(record: Record, whole: str) -> RenderableType:
+    told = gather_warnings(record.warnings, whole)
     return Text("\n".join(map(clean, told)), "yellow")
 
 
@@ -129,23 +134,18 @@ def render_changes(changes: Sequence[Change]) -> RenderableType:
     return FittedTable(columns, rows)
 
 
-def render_cases(cases: Sequence[CaseRecord], *, fold: bool = False, whole: str = WHOLE) -> RenderableType:
-    """Return the table of cases: status, errors against the tolerance, times against the floor.
-
-    Args:
-        cases: of one record.
-        fold: count the cases that were not run instead of listing them.
-        whole: the command to name where columns are left out for want of width.
-    """
-    listed = [case for case in cases if not (fold and case.status == "not_run")]
-    parts: list[RenderableType] = [_case_table(listed, whole)] if listed else []
-    if left := len(cases) - len(listed):
+def _render_cases(record: Record, whole: str) -> RenderableType:
+    """Return the table of cases: status, errors against the tolerance, times against the floor."""
+    fold, told = fell_short(record), record.verdict.message if record.verdict else ""
+    listed = [case for case in record.cases if not (fold and case.status == "not_run")]
+    parts: list[RenderableType] = [_case_table(listed, told, whole)] if listed else []
+    if left := len(record.cases) - len(listed):
         more = "more " if listed else ""
         parts.append(Text(f"{left} {more}case{'' if left == 1 else 's'} not run", "dim"))
     return Group(*parts)
 
 
-def render_kernels(kernels: Sequence[KernelRecord], *, whole: str = WHOLE) -> RenderableType:
+def render_kernels(kernels: Sequence[KernelRecord], *, whole: str = "") -> RenderableType:
     """Return the compile report, alarming numbers marked.
 
     Args:
@@ -163,19 +163,20 @@ def render_kernels(kernels: Sequence[KernelRecord], *, whole: str = WHOLE) -> Re
     return Group(table, *(Text(f"! {sentence}", "yellow") for sentence in explain_alarms(kernels)))
 
 
-def _case_table(cases: Sequence[CaseRecord], whole: str) -> RenderableType:
+def _case_table(cases: Sequence[CaseRecord], told: str, whole: str) -> RenderableType:
     common = common_axes([case.shape for case in cases])
     columns = [
-        Column(f"case ({common})" if common else "case"), Column("", 5), Column("inputs", 4), Column("status"),
+        Column(f"case ({common})" if common else "case"), Column(""), Column("inputs"), Column("status"),
         number_column("error/tol", 8), number_column("rel L2", 6), number_column("wrong", 7),
         number_column("time µs"), number_column("interval µs", 4), number_column("of floor", 7),
-        number_column("replay", 3), Column("note", 5, no_wrap=False),
+        number_column("replay", 3), Column("note", 5, no_wrap=False, shrinks_to=NOTE_LEAST),
     ]  # fmt: skip
-    names = shape_names([case.shape for case in cases])
-    return FittedTable(columns, [_case_row(name, case) for name, case in zip(names, cases, strict=True)], whole=whole)
+    names, notes = shape_names([case.shape for case in cases]), gather_notes(cases, told)
+    rows = [_case_row(*row) for row in zip(names, cases, notes.of_cases, strict=True)]
+    return Group(FittedTable(columns, rows, whole=whole), *(Text(clean(line), "dim") for line in notes.below))
 
 
-def _case_row(name: str, case: CaseRecord) -> Row:
+def _case_row(name: str, case: CaseRecord, note: str) -> Row:
     worst = worst_error(case)
     timing = case.timing
     return [
@@ -190,7 +191,7 @@ def _case_row(name: str, case: CaseRecord) -> Row:
         f"{microseconds(timing.low_us)} to {microseconds(timing.high_us)}" if timing else "",
         percent(timing.percent_of_floor / 100) if timing and timing.percent_of_floor else "",
         seconds(case.seconds),
-        Text(clean(case_note(case)), "dim"),
+        Text(clean(note), "dim"),
     ]
 
 
@@ -232,19 +233,18 @@ def _render_ending(record: Record) -> RenderableType:
 
 
 def _render_cost(record: Record) -> RenderableType | None:
-    lines = []
+    lines: list[RenderableType] = []
     if record.build is not None:
         build = record.build
         share = percent(build.cpu_s / build.budget_s, 0) if build.budget_s else ""
-        lines.append(f"compiling {seconds(build.cpu_s)} of CPU, {share} of the {build.budget_s:.0f} s budget")
-        rest = build.cpu_s - sum(build.shapes.values())
-        shapes = [f"{clean(shape)} {seconds(cost_s)}" for shape, cost_s in build.shapes.items()]
-        lines.append(f"  import {seconds(max(rest, 0.0))} · {' · '.join(shapes)}")
+        lines.append(Text(f"compiling {seconds(build.cpu_s)} of CPU, {share} of the {build.budget_s:.0f} s budget"))
+        rest_s = max(build.cpu_s - sum(build.shapes.values()), 0.0)
+        parts = [("import", rest_s), *build.shapes.items()]
+        lines.append(Listing([f"{name} {seconds(cost_s)}" for name, cost_s in parts], label="  "))
     if record.stages:
-        lines.append(
-            "waited    " + " · ".join(f"{clean(stage.name)} {seconds(stage.wall_s)}" for stage in record.stages)
-        )
-    return Text("\n".join(lines)) if lines else None
+        stages = [f"{stage.name} {seconds(stage.wall_s)}" for stage in record.stages]
+        lines.append(Listing(stages, label="waited    "))
+    return Group(*lines) if lines else None
 
 
 def _render_environment(record: Record) -> RenderableType:

@@ -21,6 +21,8 @@ from harness.text import clean
 VERDICT_STYLES = {"PASSED": "bold green", "CHECKED": "bold cyan", "BUILT": "bold yellow", "SUBMITTED": "dim"}
 FAILED_STYLE = "bold red"
 OURS_STYLE = "bold magenta"
+REASON_LEAST = 30
+"""Characters on a line: a reason is wrapped so far before any column is left out for it."""
 
 
 def render_board(board: Board, *, title: str | None = None, team: str | None = None) -> RenderableType:
@@ -31,11 +33,13 @@ def render_board(board: Board, *, title: str | None = None, team: str | None = N
         title: the problem's title.
         team: whose rows to point out.
     """
+    if not (board.entries or board.unranked or board.elsewhere):
+        return Text.assemble(_render_names(board, title), ("  no entry yet", "dim"))
     parts: list[RenderableType] = [_render_heading(board, title)]
     if board.entries:
         parts.append(_render_ranking(board, team))
     else:
-        parts.append(Padding(Text("No ranked entry yet: ranking needs a replay on the target's GPU.", "dim"), (0, 2)))
+        parts.append(Padding(Text("No ranked entry yet.", "dim"), (0, 2)))
     if board.unranked:
         parts += [Text("\nNot ranked", "bold"), _render_apart(board.unranked, team, "why")]
     if board.elsewhere:
@@ -70,8 +74,12 @@ def render_standings(standings: Sequence[Standing], where: str, problems: Sequen
 
 
 def spaced(parts: Sequence[RenderableType]) -> list[RenderableType]:
-    """Return boards and standings with a blank line between each two."""
-    return [piece for part in parts for piece in (Text(""), part)][1:]
+    """Return boards and standings with a blank line between each two, except between two of a single line."""
+    pieces: list[RenderableType] = []
+    for before, part in zip([None, *parts], parts):  # noqa: B905  as many as there are parts
+        together = before is None or (isinstance(before, Text) and isinstance(part, Text))
+        pieces += [part] if together else [Text(""), part]
+    return pieces
 
 
 def verdict_text(kind: str) -> Text:
@@ -85,9 +93,13 @@ def times_us(record: Record) -> dict[str, float]:
     return {case.case_id: case.timing.time_us for case in record.cases if case.timing}
 
 
-def _render_heading(board: Board, title: str | None) -> Text:
+def _render_names(board: Board, title: str | None) -> Text:
     names = f"  {board.problem} · {board.target} · {board.division} division"
-    heading = Text.assemble((clean(title or board.problem), "bold"), (clean(names), "dim"))
+    return Text.assemble((clean(title or board.problem), "bold"), (clean(names), "dim"))
+
+
+def _render_heading(board: Board, title: str | None) -> Text:
+    heading = _render_names(board, title)
     if board.setting:
         tools = ", ".join(f"{tool} {version}" for tool, version in board.setting.toolchain)
         setting = (
@@ -101,11 +113,12 @@ def _render_heading(board: Board, title: str | None) -> Text:
 
 def _render_ranking(board: Board, team: str | None) -> RenderableType:
     cases = [case for case in board.entries[0].record.cases if case.timing]
-    times = [number_column(name, 3) for name in shape_names([case.shape for case in cases])]
+    names = shape_names([case.shape for case in cases])
+    times = [_time_column(name, case.case_id, board) for name, case in zip(names, cases, strict=True)]
     columns = [
         number_column(""), Column("team", no_wrap=False), number_column("score µs"), number_column("gap", 7),
-        number_column("gap above", 5), *times, number_column("of floor", 6), Column("record", 8),
-        Column("", 4, no_wrap=False),
+        number_column("gap above", 5), *times, number_column("of floor", 6), Column("record"),
+        Column("", 4, no_wrap=False, shrinks_to=REASON_LEAST),
     ]  # fmt: skip
     rows = [_ranking_row(entry, [case.case_id for case in cases], team) for entry in board.entries]
     parts: list[RenderableType] = [Padding(FittedTable(columns, rows), (0, 0, 0, 2))]
@@ -118,6 +131,12 @@ def _render_ranking(board: Board, team: str | None) -> RenderableType:
         tied = f"= tied: within {percent(board.noise)} of the group's leader, {told} on this target"
         parts.append(Padding(Text(tied, "dim"), (1, 0, 0, 2)))
     return Group(*parts)
+
+
+def _time_column(name: str, case_id: str, board: Board) -> Column:
+    """Return the column of a shape's times: its heading may take several lines, its numbers may not."""
+    times = [microseconds(times_us(entry.record).get(case_id)) for entry in board.entries]
+    return Column(name, 3, "right", no_wrap=False, shrinks_to=max(map(len, [*clean(name).split(), *times])))
 
 
 def _ranking_row(entry: Entry, case_ids: Sequence[str], team: str | None) -> Row:
@@ -144,7 +163,7 @@ def _remark(entry: Entry) -> Text:
 def _render_apart(aparts: Sequence[Apart], team: str | None, reason: str) -> RenderableType:
     columns = [
         Column("team", no_wrap=False), Column("verdict"), number_column("score µs"), Column("finished (UTC)", 3),
-        Column("record", 8), Column(reason, no_wrap=False),
+        Column("record"), Column(reason, no_wrap=False, shrinks_to=REASON_LEAST),
     ]  # fmt: skip
     rows: list[Row] = [
         [

@@ -18,7 +18,7 @@ from harness.errors import UsageError
 if TYPE_CHECKING:
     from harness.board.ranking import Board
     from harness.board.standings import Standing
-    from harness.spec import Problem
+    from harness.spec import Problem, Season
     from harness.store import Record
 
 
@@ -78,7 +78,8 @@ def command(
             return _save(save, records.everything(), boards)
     overall = None if problem else rank_overall(boards, {name: item.points for name, item in season.problems.items()})
     titles = {p.name: p.title for p in problems}
-    return _show(boards, titles, overall, team=team, only_standings=standings, as_csv=as_csv, as_json=as_json)
+    note = _tell_what_ranks(boards, season, workspace if source is None else None)
+    return _show(boards, titles, overall, note, team=team, only_standings=standings, as_csv=as_csv, as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -130,18 +131,48 @@ def _choose(by_target: Sequence[list[Board]]) -> list[Board]:
     return (ranked or shown or by_target)[0]
 
 
+def _tell_what_ranks(boards: Sequence[Board], season: Season, workspace: Workspace | None) -> str:
+    """Say once for all boards what ranking needs, where some have no ranked entry; empty if none lacks one.
+
+    Args:
+        boards: of one target.
+        season: whose boards.
+        workspace: where kept records may lie beside it, None if these are such records.
+    """
+    if all(board.entries for board in boards):
+        return ""
+    ranked, target = ", ".join(season.targets), boards[0].target
+    if target not in season.targets:
+        needs = f"The season ranks {ranked}, not {target}."
+    else:
+        needs = f"Ranking needs a replay on a GPU of the season ({ranked})."
+    kept = _find_kept(workspace) if workspace is not None and not any(board.entries for board in boards) else None
+    hint = f' make board ARGS="--from {kept}" shows what a GPU has measured.' if kept else ""
+    return needs + hint
+
+
+def _find_kept(workspace: Workspace) -> str | None:
+    """Return the first folder of records that the repository keeps, as seen from its root."""
+    folders = sorted({path.parent for path in workspace.root.glob("records/*/*.json")})
+    return folders[0].relative_to(workspace.root).as_posix() if folders else None
+
+
 def _show(
     boards: Sequence[Board],
     titles: Mapping[str, str],
     overall: tuple[Standing, ...] | None,
+    note: str,
     *,
     team: str | None,
     only_standings: bool,
     as_csv: bool,
     as_json: bool,
 ) -> int:
+    from rich.text import Text
+
     from harness.board.export import board_csv, board_document, standings_document
     from harness.board.table import render_board, render_standings, spaced
+    from harness.text import clean
 
     if as_csv:
         sys.stdout.write(board_csv(boards[0]))
@@ -155,7 +186,8 @@ def _show(
         if overall is not None and (overall or only_standings):
             where = f"{boards[0].target} · {boards[0].division} division"
             shown.append(render_standings(overall, where, list(titles)))
-        print_renderable(*spaced(shown))
+        below = [Text(f"\n{clean(note)}", "dim")] if note else []
+        print_renderable(*spaced(shown), *below)
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import sys
 import traceback
@@ -21,8 +22,9 @@ def print_json(document: Any) -> None:
 
 
 def output_columns() -> int:
-    """Return how wide output may be: as the terminal, or where there is none, the same everywhere."""
-    return shutil.get_terminal_size((PIPED_COLUMNS, 24)).columns if sys.stdout.isatty() else PIPED_COLUMNS
+    """Return how wide output may be: as COLUMNS says, or the terminal, or where there is none, the same everywhere."""
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    return shutil.get_terminal_size((PIPED_COLUMNS, 24)).columns if known else PIPED_COLUMNS
 
 
 def print_renderable(*renderables: Any) -> None:

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from harness.board.history import list_changes
+from harness.board.listing import Listing
 from harness.board.ranking import Board, rank
 from harness.board.reading import fell_short
 from harness.board.show import render_kernels, render_record
@@ -39,14 +40,20 @@ def render_report(record: Record, store: Store, *, debug: bool) -> list[Renderab
         board = current_board(store, record.problem, record.target, record.division)
         place = next((entry for entry in board.entries if entry.record.team == record.team), None)
         apart = (*board.unranked, *board.elsewhere)
-        kept = any(entry.record.team == record.team for entry in (*board.entries, *apart))
+        kept = place is not None or any(one.record.team == record.team for one in apart)
         shown = any(one.record.id == record.id for one in apart)
         standing = render_standing(record, place, len(board.entries), replaced=kept and not shown)
     return compose_report(record, previous, standing, more=f"make show RECORD={record.id}", debug=debug)
 
 
 def compose_report(
-    record: Record, previous: Previous, standing: RenderableType | None, *, more: str, debug: bool = False
+    record: Record,
+    previous: Previous,
+    standing: RenderableType | None,
+    *,
+    more: str,
+    whole: str = "",
+    debug: bool = False,
 ) -> list[RenderableType]:
     """Return a report: verdict first, then what changed, cases, kernels, and the standing.
 
@@ -55,9 +62,11 @@ def compose_report(
         previous: the team's earlier records.
         standing: where it leads to, None for nowhere.
         more: where to see the record again.
+        whole: where all of it is told, by default by this machine's `harness show`.
         debug: show our own traceback of an error of ours.
     """
-    shown = render_record(record, changes=list_changes(record, previous), environment=not fell_short(record))
+    changes, told = list_changes(record, previous), not fell_short(record)
+    shown = render_record(record, changes=changes, environment=told, whole=whole)
     parts: list[RenderableType] = [shown, Text("")]
     if standing is not None:
         parts.append(standing)
@@ -110,9 +119,9 @@ def render_ruling(record: Record, reason: str) -> RenderableType:
 def render_build(build: BuildRecord, kernels: Sequence[KernelRecord], folder: Path) -> list[RenderableType]:
     """Return what `harness build` prints: the compile report and the artifact."""
     cost = f"compile budget: {seconds(build.cpu_s)} of {build.budget_s:g} CPU-seconds"
-    per_shape = "   ".join(f"{shape} {seconds(cost_s)}" for shape, cost_s in build.shapes.items())
+    per_shape = Listing([f"{shape} {seconds(cost_s)}" for shape, cost_s in build.shapes.items()])
     report = render_kernels(kernels, whole="harness build --json")
-    return [report, Text(f"\n{cost}"), Text(per_shape, "dim"), Text(f"artifact {folder}", "dim")]
+    return [report, Text(f"\n{cost}"), per_shape, Text(f"artifact {folder}", "dim")]
 
 
 def render_floors(floors_us: Mapping[str, float], target: str) -> list[RenderableType]:

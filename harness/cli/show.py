@@ -50,7 +50,8 @@ def command(
     if as_json:
         print_json(encode_record(found))
     elif place is not None:
-        print_renderable(render_record(found))
+        again = f"harness show {found.id} --from {shlex.quote(place)} --json"
+        print_renderable(render_record(found, whole=again))
     else:
         previous = store.previous(found.team, found.problem, found.target, division=found.division, before=found.id)
         print_renderable(render_record(found, changes=list_changes(found, previous)))

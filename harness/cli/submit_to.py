@@ -181,8 +181,9 @@ def _report(connection: Connection, finished: Finished, *, debug: bool) -> None:
         else:
             place = next((row for row in board.ranked if row.team == record.team), None)
             apart = (*board.unranked, *board.other_settings)
-            kept = any(row.team == record.team for row in (*board.ranked, *apart))
+            kept = place is not None or any(row.team == record.team for row in apart)
             shown = any(row.record == record.id for row in apart)
             standing = render_standing(record, place, len(board.ranked), replaced=kept and not shown)
     more = f"{connection.address.url}/records/{record.id}"
-    print_renderable(*compose_report(record, fetch_previous(connection, record), standing, more=more, debug=debug))
+    previous = fetch_previous(connection, record)
+    print_renderable(*compose_report(record, previous, standing, more=more, whole=more, debug=debug))

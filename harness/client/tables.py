@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from harness.board.fitted import Column, FittedTable, Row, number_column
-from harness.board.table import verdict_text
+from harness.board.table import REASON_LEAST, verdict_text
 from harness.board.text import gap, microseconds, moment, percent, seconds, tell_ruled_out
 from harness.client.answers import QUEUED, BoardAnswer, Posted, Season, Standing, State
 from harness.client.answers import Row as BoardRow
@@ -110,7 +110,8 @@ def _what_it_does(state: State) -> str:
 def _render_ranking(board: BoardAnswer, team: str | None) -> RenderableType:
     columns = [
         number_column(""), Column("team", no_wrap=False), number_column("score µs"), number_column("gap", 7),
-        number_column("gap above", 5), number_column("of floor", 6), Column("record", 8), Column("", 4, no_wrap=False),
+        number_column("gap above", 5), number_column("of floor", 6), Column("record"),
+        Column("", 4, no_wrap=False, shrinks_to=REASON_LEAST),
     ]  # fmt: skip
     rows: list[Row] = [
         [
@@ -140,7 +141,7 @@ def _remark(row: BoardRow) -> str:
 def _render_apart(rows: Sequence[BoardRow], team: str | None) -> RenderableType:
     columns = [
         Column("team", no_wrap=False), Column("verdict"), number_column("score µs"), Column("finished (UTC)", 3),
-        Column("record", 8), Column("why", no_wrap=False),
+        Column("record"), Column("why", no_wrap=False, shrinks_to=REASON_LEAST),
     ]  # fmt: skip
     cells: list[Row] = [
         [
@@ -159,7 +160,7 @@ def _render_apart(rows: Sequence[BoardRow], team: str | None) -> RenderableType:
 def _render_posted(rows: Sequence[Posted], team: str | None) -> RenderableType:
     columns = [
         Column("team", no_wrap=False), Column("verdict"), number_column("score µs"), Column("posted (UTC)", 3),
-        Column("record", 8),
+        Column("record"),
     ]  # fmt: skip
     cells: list[Row] = [
         [

@@ -71,6 +71,40 @@ def test_times_of_another_setting_are_not_compared():
     assert found == (Change("last", "setting", "problem version 0, now 1", "times are not comparable"),)
 
 
+def erring(record, worst):
+    """The record with another largest error in its first case."""
+    first = record.cases[0]
+    errors = tuple(dataclasses.replace(error, worst_over_tolerance=worst) for error in first.errors)
+    return dataclasses.replace(record, cases=(dataclasses.replace(first, errors=errors), *record.cases[1:]))
+
+
+def test_errors_of_the_same_program_with_other_seeds_are_not_told():
+    before, again = erring(checked(), 0.12), erring(checked(minute=1), 0.26)
+    assert changes(again, before) == (Change("last", "source", "", "the same, byte for byte"),)
+    (told,) = changes(other_source(again), before)
+    assert (told.subject, told.before) == (f"error of {before.cases[0].case_id}", "0.12 times the tolerance")
+    built = {"program_sha256": "12" * 32}
+    same = dataclasses.replace(other_source(again), **built)
+    assert changes(same, dataclasses.replace(before, **built)) == ()
+
+
+def test_a_run_of_chosen_cases_is_compared_in_the_cases_that_both_have():
+    whole = erring(checked(), 0.1)
+    part = dataclasses.replace(
+        erring(other_source(checked(minute=1)), 0.4),
+        verdict=dataclasses.replace(whole.verdict, kind="BUILT"),
+        whole_suite=False,
+    )
+    part = dataclasses.replace(part, cases=part.cases[:1])
+    subject = f"error of {whole.cases[0].case_id}"
+    assert [change.subject for change in changes(part, whole)] == [subject]
+    again = dataclasses.replace(whole, id=part.id, source_sha256="01" * 32)
+    assert [change.subject for change in changes(again, part)] == [subject]
+    fell = dataclasses.replace(incorrect(minute=2), cases=incorrect().cases[:1], whole_suite=False)
+    assert [change.subject for change in changes(fell, part)] == ["verdict"], "the same choice again"
+    assert "verdict" not in {change.subject for change in changes(dataclasses.replace(again, suite="other"), fell)}
+
+
 def test_scores_and_compile_time_of_other_cases_are_not_compared():
     before = passed("acme", 10, 1)
     part = dataclasses.replace(

@@ -8,8 +8,10 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.board import list_changes, rank, render_board, render_record
+from harness.board.listing import Listing
 from harness.board.reading import gather_warnings
 from harness.board.show import render_kernels
+from harness.board.table import spaced
 from harness.cli.output import print_renderable
 from harness.store import NO_ID, Previous
 from harness.store.record import KernelRecord, OutputError
@@ -70,8 +72,13 @@ def test_a_board_says_that_its_problem_has_changed():
     assert "has changed" not in show(render_board(rank([passed("acme", 9, 1)], *BOARD, version_now="1")))
 
 
-def test_an_empty_board_says_what_ranking_needs():
-    assert "No ranked entry yet: ranking needs a replay on the target's GPU." in show(render_board(board(checked())))
+def test_a_board_without_a_ranked_entry_says_so_and_an_empty_one_is_a_line():
+    assert "\n  No ranked entry yet. " in show(render_board(board(checked())))
+    told = "Sum  chunk_fwd_h · b200 · closed division  no entry yet\n"
+    assert show(render_board(board(), title="Sum")) == told
+    pieces = spaced([render_board(board(), title="Sum"), render_board(board(), title="Sum")])
+    assert "".join(map(show, pieces)) == told * 2
+    assert "\n\n" in "".join(map(show, spaced([render_board(board()), render_board(board(checked()))])))
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
@@ -141,7 +148,7 @@ def test_a_case_that_passed_with_other_bits_each_time_says_so():
     told = "3 elements differ between two calls on equal inputs"
     cases = (dataclasses.replace(record.cases[0], message=told), *record.cases[1:])
     (line,) = [
-        line for line in show(render_record(dataclasses.replace(record, cases=cases)), 140).splitlines() if told in line
+        line for line in show(render_record(dataclasses.replace(record, cases=cases)), 160).splitlines() if told in line
     ]
     assert line.split()[:4] == ["B1", "T64", "H2", "test"]
     assert "passed" in line
@@ -241,14 +248,77 @@ def test_columns_left_out_are_told(width, gone):
     text = show(render_kernels(kernels), width)
     assert {word for word in ("shared", "warps", "stages", "cached") if word not in text} == set(gone)
     columns = f"{len(gone)} column{'s' if len(gone) > 1 else ''} left out"
-    told = f"{columns}: widen the terminal, or harness show --json"
-    assert (text.splitlines()[-1] == told) if gone else ("left out" not in text)
-    assert "or harness build --json" in show(render_kernels(kernels, whole="harness build --json"), 70)
+    assert (text.splitlines()[-1] == f"{columns}: widen the terminal") if gone else ("left out" not in text)
+    assert "terminal, or harness build --json" in show(render_kernels(kernels, whole="harness build --json"), 70)
 
 
 def test_the_table_of_cases_tells_of_columns_left_out():
-    assert "columns left out: widen the terminal" in show(render_record(passed("acme", 10)), 80)
-    assert "left out" not in show(render_record(passed("acme", 10)), 160)
+    record = passed("acme", 10)
+    told = f"columns left out: widen the terminal, or harness show {record.id} --json"
+    assert told in show(render_record(record), 80)
+    assert "left out" not in show(render_record(record), 160)
+    assert "terminal, or https://x/records/1" in show(render_record(record, whole="https://x/records/1"), 80)
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_what_tells_cases_apart_is_never_left_out(width):
+    inputs = ("normal", "tiny", "cancelling")
+    alike = [dataclasses.replace(passed("acme", 10).cases[0], distribution=name) for name in inputs]
+    lines = show(render_record(dataclasses.replace(passed("acme", 10), cases=tuple(alike))), width).splitlines()
+    rows = [line.split() for line in lines if "B1 T64" in line]
+    assert [row[-len(row) + 5 : -len(row) + 8] for row in rows if "test" in row] == [
+        ["test", name, "passed"] for name in inputs
+    ]
+
+
+LONG = "the interpreter cannot run this kernel, since it calls what only a GPU of the target has"
+
+
+@pytest.mark.parametrize("width", [80, 110])
+def test_a_long_note_of_all_cases_is_told_once_and_costs_no_column(width):
+    record = checked()
+    noted = [dataclasses.replace(case, status="built", message=LONG) for case in record.cases]
+    text = show(render_record(dataclasses.replace(record, cases=tuple(noted))), width)
+    assert " ".join(text.split()).count(f"all of these cases: {LONG}") == 1
+    heading = next(line for line in text.splitlines() if "inputs" in line).split()
+    assert heading[-4:] == ["error/tol", "rel", "L2", "replay"]
+    noted[0] = record.cases[0]
+    text = show(render_record(dataclasses.replace(record, cases=tuple(noted))), width)
+    assert sum(line.rstrip().endswith(" (1)") for line in text.splitlines()) == len(noted) - 1
+    assert " ".join(text.split()).count(f"(1) {LONG}") == 1
+
+
+def test_a_long_note_of_one_case_is_wrapped_before_a_column_goes():
+    record = checked()
+    cases = (dataclasses.replace(record.cases[0], message=LONG), *record.cases[1:])
+    text = show(render_record(dataclasses.replace(record, cases=cases)), 100)
+    table = text[text.index("inputs") : text.index("Kernels")]
+    assert "rel L2" in table
+    assert "replay" in table
+    assert "left out" not in table
+    assert [line.rstrip().rpartition("  ")[2] for line in table.splitlines()[1:3]] == [
+        "the interpreter cannot run",
+        "this kernel, since it calls",
+    ]
+
+
+@pytest.mark.parametrize("width", range(30, 90, 7))
+def test_a_list_breaks_between_its_parts_and_keeps_its_indentation(width):
+    parts = [f"n{10**number} 0.43 s" for number in range(12)]
+    lines = [line.rstrip() for line in show(Listing(parts, label="took  "), width).splitlines()]
+    assert lines[0].startswith("took  n1 0.43 s ·")
+    assert all(line.startswith("      n") for line in lines[1:])
+    assert all(line.endswith(" s ·") for line in lines[:-1])
+    assert " ".join(" ".join(lines).split()) == "took " + " · ".join(parts)
+
+
+def test_the_cost_of_shapes_is_such_a_list():
+    record = checked()
+    lines = show(render_record(record), 80).splitlines()
+    first = next(number for number, line in enumerate(lines) if "import" in line)
+    listed = [line.rstrip() for line in lines[first : first + 3]]
+    assert [line[:5] for line in listed] == ["    i", "    B", "    B"]
+    assert all(line.endswith(("3.8 s ·", "3.8 s")) for line in listed)
 
 
 def test_what_is_piped_has_no_trailing_blanks(capsys):
