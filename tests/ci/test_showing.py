@@ -60,7 +60,8 @@ def test_a_text_can_be_read_as_it_was():
     assert "".join(render(block("x < y &amp; z\n\n# no title")).code).strip() == "x < y &amp; z\n\n# no title"
 
 
-def test_the_report_is_the_terminals(capsys):
+def test_the_report_is_the_terminals(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # pytest's workers have one of their own
     from harness.board.show import render_record
     from harness.cli.output import print_renderable
 
