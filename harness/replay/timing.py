@@ -30,7 +30,7 @@ MOST_SLOTS, LEAST_SLOTS = 16, 4
 SLOTS_BYTES = 1 << 30  # of all slots, where there are more than the least
 FIRST_SAMPLES = 64  # this and the next: multiples of MOST_SLOTS
 MAX_SAMPLES = 208
-PRECISIONS = ((20.0, 0.002), (5.0, 0.0045), (0.0, 0.012))
+PRECISIONS = ((20.0, 0.0015), (5.0, 0.0045), (0.0, 0.012))
 """Half the width of the interval that is wanted, relative, of kernels of so many microseconds and more."""
 
 KEPT = 0.7  # of the samples, the fastest

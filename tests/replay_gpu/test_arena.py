@@ -85,3 +85,25 @@ def test_a_slot_is_not_taken_for_one_that_is_gone() -> None:
         arena.begin_search(slot)
         assert arena.end_search() is not None
         del slot
+
+
+def test_memory_rests_between_flush_and_call() -> None:
+    import torch
+
+    from harness.replay.gpu.cold_cache import ColdCache, new_tile
+
+    tile = new_tile().zero_()
+    cold = ColdCache(tile, L2_BYTES)
+    busy_us, flush_us = [], []
+    for _ in range(9):
+        first, second, third = (torch.cuda.Event(enable_timing=True) for _ in range(3))
+        first.record()
+        cold.spare.copy_(tile.expand_as(cold.spare))
+        torch.amax(cold.spare.view(-1), 0)
+        second.record()
+        cold.flush()
+        third.record()
+        torch.cuda.synchronize()
+        busy_us.append(first.elapsed_time(second) * 1000)
+        flush_us.append(second.elapsed_time(third) * 1000)
+    assert sorted(flush_us)[4] - sorted(busy_us)[4] > 60, (busy_us, flush_us)

@@ -1,8 +1,12 @@
-"""The L2 flush before a timed call: memory larger than L2 is written over and then read, last thing before the call.
+"""The L2 flush before a timed call: memory larger than L2 is written over and then read, and the GPU rests a moment.
 
 What it leaves in L2 is timed too. Lines that are yet to be written back delay a kernel that reads memory, by 10% on an
-H200, and by more in one process than in the next. Those that were only read cost nothing, so they are what is left. And
-whatever has its time compared with another's, submissions and baselines alike, is flushed here.
+H200, and by more in one process than in the next. Those that were only read cost nothing, so they are what is left.
+
+A call that follows at once is slowed in another way, whatever is flushed and however: one in ten takes 5 to 10% longer.
+After 0.1 ms without traffic to memory hardly one does, and a longer rest changes nothing (H200; bench/gpu).
+
+Whatever has its time compared with another's, submissions and baselines alike, is flushed here.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from harness.replay.gpu.regions import TILE_BYTES, WORD_BYTES
 
 _L2_MULTIPLE = 3
 _LEAST_BYTES = 256 << 20  # long enough to launch a call behind it, so that events see no launch
+_REST_CYCLES = 200_000  # of the multiprocessors' clock: 0.1 ms at 2 GHz
 
 
 def new_tile() -> torch.Tensor:
@@ -38,7 +43,8 @@ class ColdCache:
         self.spare = torch.empty((rows, tile.numel()), dtype=torch.int32, device=tile.device)
 
     def flush(self) -> None:
-        """Write the spare and read it, which leaves nothing in L2 but parts of it, already written back."""
+        """Write the spare and read it, which leaves nothing in L2 but parts of it, already written back; then rest."""
         spare = self.spare.view(torch.int64)
         spare.copy_(self._tile.expand_as(spare))
         torch.amax(spare.view(-1), 0, keepdim=True, out=self._seen)
+        torch.cuda._sleep(_REST_CYCLES)  # type: ignore[no-untyped-call]
