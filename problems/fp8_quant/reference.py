@@ -82,9 +82,9 @@ def reference(inputs: tuple[torch.Tensor, ...], shape: Mapping[str, int]) -> tup
         x_q: (tokens, hidden) float64, x_s: (tokens, hidden/group) float64.
     """
     (x,) = inputs
-    groups = x.double().unflatten(1, (-1, shape["group"]))
-    scale = groups.abs().amax(dim=2).clamp(min=EPS) / LARGEST
-    scaled = (groups / scale[:, :, None]).clamp(-LARGEST, LARGEST)
+    groups = x.unflatten(1, (-1, shape["group"]))
+    scale = groups.abs().amax(dim=2).double().clamp(min=EPS) / LARGEST
+    scaled = (groups / scale[:, :, None]).clamp_(-LARGEST, LARGEST)  # float64, as the scale is
     return scaled.flatten(1), scale
 
 

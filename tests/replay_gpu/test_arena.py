@@ -31,13 +31,13 @@ def test_a_block_that_is_in_use_outside_of_slots_is_written_over() -> None:
         arena.flush()
         arena.begin_search(slot)
         assert arena.end_search() is None  # it belongs to nobody: a library of ours may have written there
-        arena.restore(slot)
+        arena.restore()
         assert bool(is_poison(held).all())
         held.zero_()
 
 
 def test_a_store_into_another_slot_is_found_where_slots_touch() -> None:
-    """Slots whose memory is side by side are searched as one piece, each but for its own."""
+    """Slots whose memory is side by side are searched as one piece; what is a call's own is written over before."""
     import torch
 
     from harness.replay.gpu.arena import Arena

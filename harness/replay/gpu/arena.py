@@ -1,9 +1,9 @@
 """The arena: all of this process's GPU memory that a kernel could use to remember something.
 
 It holds poison: every slot, whatever else torch has, and the spare that is larger than L2, which is written last, when
-a call's inputs are in place (that is the L2 flush, for the inputs too). After the call every slot and the spare must
-still hold it wherever there is no tensor of the call; a kernel that stored elsewhere is found by that. Then the call's
-own memory and the rest of torch's are written over. So what a call left is gone before the next one.
+a call's inputs are in place (that is the L2 flush, for the inputs too). After the call its own tensors are written
+over; then every slot and the spare must hold poison all over, and a kernel that stored elsewhere is found by that. The
+rest of torch's memory is written over, too. So what a call left is gone before the next one.
 
 One tile of poison is repeated over the arena: another one for each call of a pair, and one for all timed calls of a
 case. It is made again from its seed before it is looked for, since whoever can change the arena might change the tile
@@ -55,22 +55,22 @@ class Arena:
         self._cold = ColdCache(self._tile, l2_bytes)
         self._segments = (-1, -1)
         self._counted: tuple[int, int] | None = None  # segments, if they were counted since the last call
-        self._searched: tuple[list[_Piece], torch.Tensor, torch.Tensor] | None = None
+        spare = self._cold.spare.view(torch.int64)
+        self._spare = _Piece(spare.data_ptr(), spare, self._tile.view(torch.int64))
+        self._searched: tuple[torch.Tensor, torch.Tensor] | None = None
         self._rest: list[_Piece] = []  # what torch has besides: nothing there is needed between calls
         self._pools: list[Region] = []  # of slots; those that touch are one
+        self._slots: list[_Piece] = []  # the same in pieces
         self._blocks: list[tuple[tuple[int, int], Region]] = []  # what they are made of, by torch's name of the pool
-        # Of each slot: others', its own. Forgotten with the slot, whose memory this must not keep.
-        self._pieces = WeakKeyDictionary[Slot, tuple[list[_Piece], list[_Piece]]]()
+        # A slot's own. Forgotten with the slot, whose memory this must not keep.
+        self._own = WeakKeyDictionary[Slot, list[_Piece]]()
 
     def rewrite(self) -> None:
         """Draw another tile and write it over everything but the spare, which `flush` writes."""
         self._seed = int.from_bytes(os.urandom(7), "little")
         self._draw_tile()
         self._survey(_count_segments())
-        for pool in self._pools:
-            for piece in self._cut(pool, pool):
-                piece.write()
-        for piece in self._rest:
+        for piece in (*self._slots, *self._rest):
             piece.write()
 
     def flush(self) -> None:
@@ -78,37 +78,39 @@ class Arena:
         self._cold.flush()
 
     def begin_search(self, slot: Slot) -> None:
-        """Have the GPU look for what no longer holds poison outside of a slot's tensors.
+        """Write the poison over what a call in a slot may store to, and have the GPU look where else it is gone.
 
         `rewrite` or `restore`, and `flush`, must have gone before the call.
         """
         self._draw_tile()
-        others, _ = self._divide(slot)
-        sizes = [one.memory.numel() for one in others]
+        for piece in self._find_own(slot):
+            piece.write()
+        searched = (self._spare, *self._slots)
+        sizes = [piece.memory.numel() for piece in searched]
         changed = torch.empty(sum(sizes), dtype=torch.bool, device=self._device)
-        for one, place in zip(others, torch.split(changed, sizes), strict=True):
-            torch.ne(one.memory, one.poison, out=place.view(one.memory.shape))
-        self._searched = others, changed, changed.any()  # once for all: each launch costs as much as a few MB
+        for piece, place in zip(searched, torch.split(changed, sizes), strict=True):
+            torch.ne(piece.memory, piece.poison, out=place.view(piece.memory.shape))
+        self._searched = changed, changed.any()  # once for all: each launch costs as much as a few MB
         self._counted = _count_segments()  # which takes as long as the GPU's part
 
     def end_search(self) -> int | None:
         """Return the address of a store that was found, or None. Nothing of the search is left in memory then."""
         assert self._searched is not None
-        (others, changed, any_did), self._searched = self._searched, None
+        (changed, any_did), self._searched = self._searched, None
         if not bool(any_did):
             return None
-        ends = accumulate(one.memory.numel() for one in others)
+        searched = (self._spare, *self._slots)
+        ends = accumulate(piece.memory.numel() for piece in searched)
         first = int(changed.view(torch.uint8).argmax())
-        return next(one.start for one, end in zip(others, ends, strict=True) if first < end)
+        return next(piece.start for piece, end in zip(searched, ends, strict=True) if first < end)
 
-    def restore(self, slot: Slot) -> None:
-        """Write the poison over all that a call in a slot may have changed. A search that found nothing went before."""
+    def restore(self) -> None:
+        """Write the poison over what torch has besides. A search that found nothing went before."""
         segments, self._counted = self._counted or _count_segments(), None
         if segments != self._segments:
             self.rewrite()
             return
-        _, own = self._divide(slot)
-        for piece in (*own, *self._rest):
+        for piece in self._rest:
             piece.write()
 
     def _draw_tile(self) -> None:
@@ -118,18 +120,16 @@ class Arena:
         torch.randint(_LOW, _HIGH, halves.shape, dtype=torch.int16, generator=generator, out=halves)
         rows[1:].copy_(rows[0])
 
-    def _divide(self, slot: Slot) -> tuple[list[_Piece], list[_Piece]]:
-        """Divide the spare and the pools into what a call in a slot must not touch, and what is its own."""
-        if slot not in self._pieces:
-            spare = self._cold.spare.view(torch.int64)
-            others, own = [_Piece(spare.data_ptr(), spare, self._tile.view(torch.int64))], list[_Piece]()
+    def _find_own(self, slot: Slot) -> list[_Piece]:
+        """Return what a call in a slot may store to, with the words that its edges lie in."""
+        if slot not in self._own:
+            own = list[_Piece]()
             for pool in self._pools:
-                gaps = list(find_gaps(pool, self._own_intervals(pool, slot)))
-                others += [piece for gap in gaps for piece in self._cut(gap, pool)]
-                rest = find_gaps(pool, [(gap.start, gap.end) for gap in gaps])
-                own += [piece for region in rest for piece in self._cut(region, pool)]
-            self._pieces[slot] = others, own
-        return self._pieces[slot]
+                gaps = find_gaps(pool, self._own_intervals(pool, slot))
+                between = find_gaps(pool, [(gap.start, gap.end) for gap in gaps])
+                own += [piece for region in between for piece in self._cut(region, pool)]
+            self._own[slot] = own
+        return self._own[slot]
 
     def _own_intervals(self, pool: Region, slot: Slot) -> list[tuple[int, int]]:
         own = [(start, end) for start, end in slot.memory.intervals() if pool.start <= start < pool.end]
@@ -153,7 +153,7 @@ class Arena:
         self._segments = segments
         kept = [memory.data_ptr() for memory in (self._tile, self._cold.spare)]
         self._rest, self._blocks = [], []
-        self._pieces.clear()
+        self._own.clear()
         for segment in torch.cuda.memory_snapshot():  # type: ignore[no-untyped-call]
             start, size, name = segment["address"], segment["total_size"], tuple(segment["segment_pool_id"])
             if name != _TORCHS_OWN:
@@ -161,6 +161,7 @@ class Arena:
             elif not any(start <= address < start + size for address in kept):
                 self._rest += self._cut(Region(start, start + size), Region(start, start + size))
         self._pools = join_touching(block for _, block in self._blocks)
+        self._slots = [piece for pool in self._pools for piece in self._cut(pool, pool)]
 
 
 def _count_segments() -> tuple[int, int]:

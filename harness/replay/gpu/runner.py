@@ -10,12 +10,11 @@ judge offers GPU memory for the exchange, its descriptor comes through SOCKET; e
     {"do": "check_steps", "inputs": ...}                      -> {"status": "done"}
     {"do": "capture"}                                         -> {"status": "captured", "nodes": 1}
     {"do": "call", "slot": 1, "inputs": ..., "outputs": ...,
-     "after": ...}                                            -> {"status": "done", "events_us": 9.1}
-    {"do": "fingerprint", "key": 5}                           -> {"status": "done", "inputs": [...]}
+     "after": ..., "other_poison": false}                     -> {"status": "done", "events_us": 9.1}
     {"do": "spans"}                                           -> {"status": "spans", "spans": [[us, records], ...]}
 
-Before the reply that ends a call, stray stores are looked for and the arena is poisoned again: not behind the judge's
-back, because two processes at work on one GPU take turns of milliseconds. Any fault ends the process.
+Before the reply that ends a call, stray stores are looked for and the arena is poisoned again: not while the judge
+looks at what was returned, because two processes at work on one GPU take turns. Any fault ends the process.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ from harness.replay.gpu.device_memory import open_device_memory
 from harness.replay.gpu.driver import describe_device, sticky_error
 from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.faults import DriverError, GpuError, blame
-from harness.replay.gpu.fingerprint import begin_fingerprints
 from harness.replay.gpu.kernels import LoadedKernel, load_kernel
 from harness.replay.gpu.layout import Part
 from harness.replay.gpu.program import Memory, Program, Slot
@@ -57,7 +55,6 @@ class Runner:
         self._programs: list[Program] = []  # of each slot
         self._slots: list[Slot] = []
         self._last: Slot | None = None
-        self._given: list[bool] = []  # which inputs of the last call were the judge's
         self._events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]  # type: ignore[no-untyped-call]
 
     @property
@@ -73,10 +70,9 @@ class Runner:
             self._arena.flush()
             for event in self._events:
                 event.record()
-        begin_fingerprints([torch.zeros(1, device="cuda")], 0)
         self._arena.begin_search(nothing)
         self._arena.end_search()
-        self._arena.restore(nothing)
+        self._arena.restore()
         torch.cuda.synchronize()
 
     def prepare(self, shape_id: str, slots: int) -> dict[str, Any]:
@@ -131,8 +127,7 @@ class Runner:
             slot.graph.replay()
             self._events[1].record()
             torch.cuda.synchronize()
-        self._last, self._given = slot, [part is not None for part in inputs]
-        plan = program.plan
+        self._last, plan = slot, program.plan
         pairs = [*zip(plan.outputs, outputs, strict=True), *zip(plan.inputs, after, strict=True)]
         for tensor, part in pairs:
             if part is not None:
@@ -140,39 +135,24 @@ class Runner:
         torch.cuda.synchronize()
         return {"status": "done", "events_us": self._events[0].elapsed_time(self._events[1]) * 1000}
 
-    def tidy(self) -> None:
-        """Look for stray stores of the last call, and rewrite the arena for the next one.
+    def tidy(self, *, other_poison: bool) -> None:
+        """Look for stray stores of the last call, and poison the arena for the next one.
+
+        Args:
+            other_poison: than this call's: bits that depend on memory which nobody wrote must not come to the same.
 
         Raises:
             GpuError: there was one.
         """
-        if self._last is not None:
-            self._arena.begin_search(self._last)
-            self._end_search(self._last)
-            # Other poison: a pair of calls whose bits depend on memory that nobody wrote must not come to the same.
-            self._arena.rewrite()
-            self._last = None
-
-    def _end_search(self, slot: Slot) -> None:
+        assert self._last is not None
+        slot, self._last = self._last, None
+        self._arena.begin_search(slot)
         if self._arena.end_search() is not None:
             raise self._blame_stray(slot)
-
-    def fingerprint_inputs(self, key: int) -> dict[str, Any]:
-        """Return the fingerprints of the last call's inputs, as they are after it; 0 for a buffer. Tidies up, too.
-
-        Raises:
-            GpuError: there was a stray store.
-        """
-        assert self._last is not None
-        tensors = [self._last.memory.tensors[number] for number in self._programs[0].plan.inputs]
-        given = [tensor for tensor, is_given in zip(tensors, self._given, strict=True) if is_given]
-        sums = begin_fingerprints(given, key) if given else torch.empty(0)
-        self._arena.begin_search(self._last)
-        found = iter(sums.tolist())
-        self._end_search(self._last)
-        self._arena.restore(self._last)
-        self._last = None
-        return {"status": "done", "inputs": [next(found) if is_given else 0 for is_given in self._given]}
+        if other_poison:
+            self._arena.rewrite()
+        else:
+            self._arena.restore()
 
     def take_spans(self) -> dict[str, Any]:
         """Return the span of each call since the last time."""
@@ -213,12 +193,12 @@ def _answer(runner: Runner, message: dict[str, Any]) -> dict[str, Any]:
         return runner.check_steps(inputs)
     if message["do"] == "capture":
         return runner.capture()
-    if message["do"] == "fingerprint":
-        return runner.fingerprint_inputs(message["key"])
     if message["do"] == "spans":
         return runner.take_spans()
     outputs = [part for part in map(_part, message["outputs"]) if part is not None]
-    return runner.call(message["slot"], inputs, outputs, [_part(fields) for fields in message["after"]])
+    reply = runner.call(message["slot"], inputs, outputs, [_part(fields) for fields in message["after"]])
+    runner.tidy(other_poison=message["other_poison"])
+    return reply
 
 
 def _serve(requests: Lines, send: Callable[[dict[str, Any]], None], start: Callable[[int], Runner]) -> int:
@@ -228,10 +208,7 @@ def _serve(requests: Lines, send: Callable[[dict[str, Any]], None], start: Calla
         runner = start(int(json.loads(requests.read())["gpu_bytes"]))
         while True:
             message = json.loads(requests.read())
-            reply = _answer(runner, message)
-            if message.get("tidy", True):
-                runner.tidy()
-            send(reply)
+            send(_answer(runner, message))
     except EOFError:
         return 0  # nobody wants it any more
     except Exception as error:

@@ -6,42 +6,54 @@ which is what it costs. A "no" is not a judgement: the caller asks `ruling` then
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
 from harness.replay.asked import Problem
 from harness.replay.compare import bytes_of_bools
-from harness.replay.inputs import Sample
+from harness.replay.inputs import Received, Sample
 
 _MIXED = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16})
 _EIGHT_BITS = frozenset({torch.float8_e4m3fn, torch.float8_e5m2})  # each of their values is a float16's, too
 
 
-def accepts(problem: Problem, sample: Sample, outputs: tuple[torch.Tensor, ...]) -> bool:
-    """Tell whether every output is within its tolerance; see `within_tolerance`."""
-    return bool(within_tolerance(problem, sample, outputs))
-
-
-def within_tolerance(problem: Problem, sample: Sample, outputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
-    """Return, on the device, whether every output is right, element by element and in the relative L2 error.
+def accepts(problem: Problem, sample: Sample, received: Received) -> torch.Tensor:
+    """Return, on the device, whether a call was right: every output within its tolerance, no input changed.
 
     Args:
         problem: names and tolerances.
-        sample: what is expected, float64.
-        outputs: what came back, on the same device.
+        sample: what was sent and what is expected, float64.
+        received: what came back, on the same device: contiguous tensors.
     """
-    verdicts = []
-    for spec, got, expected in zip(problem.outputs, outputs, sample.expected, strict=True):
+    return torch.stack([*_within_tolerance(problem, sample, received), *_unchanged(sample, received)]).all()
+
+
+def _within_tolerance(problem: Problem, sample: Sample, received: Received) -> Iterator[torch.Tensor]:
+    """Yield of each output whether it is right: element by element, and in the relative L2 error."""
+    for spec, got, expected in zip(problem.outputs, received.outputs, sample.expected, strict=True):
         tolerance = problem.tolerance_of(spec.name)
         error, size = _difference(expected, got).abs_(), expected.abs()
         if size.numel():
             # NaN, and so false, where either is NaN or what is expected is infinite.
             excess = torch.add(error, size, alpha=-tolerance.rtol, out=size)
-            verdicts.append(excess.amax() <= tolerance.atol)
+            yield excess.amax() <= tolerance.atol
         if tolerance.relative_l2 is not None:
             norms = torch.linalg.vector_norm(error), torch.linalg.vector_norm(expected)
             # Compared as squares would be, and 0 <= 0 where nothing is expected.
-            verdicts.append(norms[0] <= tolerance.relative_l2 * norms[1])
-    return torch.stack(verdicts).all()
+            yield norms[0] <= tolerance.relative_l2 * norms[1]
+
+
+def _unchanged(sample: Sample, received: Received) -> Iterator[torch.Tensor]:
+    """Yield of each input that came back whether it holds the bits that were sent."""
+    for number, after in received.inputs.items():
+        yield (_words(after) == _words(sample.inputs[number])).all()
+
+
+def _words(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor's bytes in the widest elements that they make."""
+    flat = tensor.reshape(-1).view(torch.uint8)
+    return flat.view(torch.int64) if len(flat) % 8 == 0 else flat
 
 
 def _difference(expected: torch.Tensor, got: torch.Tensor) -> torch.Tensor:

@@ -153,25 +153,26 @@ class RunnerProcess:
         after: list[Part | None],
         timeout_s: float,
         *,
-        tidy: bool = True,
+        other_poison: bool,
     ) -> float:
         """Have one call made; return the witness's time in microseconds.
 
-        Where it is not to tidy up, ask for the inputs' fingerprints next: they are lost when it does.
+        Args:
+            slot: where.
+            inputs: where each lies in the exchange, None for a buffer.
+            outputs: where each goes.
+            after: where each input goes, as the call leaves it.
+            timeout_s: how long it may take.
+            other_poison: what the next call finds in memory is drawn anew.
+
+        Raises:
+            GpuError: the call failed, or stored where it must not; its kernels were launched again then, to name one.
         """
-        message = {"do": "call", "slot": slot, "inputs": _encode(inputs), "tidy": tidy}
-        reply = self._ask({**message, "outputs": _encode(outputs), "after": _encode(after)}, timeout_s)
+        message = {"do": "call", "slot": slot, "other_poison": other_poison}
+        parts = {"inputs": _encode(inputs), "outputs": _encode(outputs), "after": _encode(after)}
+        reply = self._ask({**message, **parts}, timeout_s)
         with _read_reply("call"):
             return _positive(reply["events_us"])
-
-    def fingerprint_inputs(self, key: int, count: int, timeout_s: float) -> list[int]:
-        """Return the fingerprints of the last call's inputs, as they are after it; `count` says how many those are."""
-        reply = self._ask({"do": "fingerprint", "key": key}, timeout_s)  # a stray store has its kernels launched again
-        with _read_reply("fingerprint"):
-            found = [int(value) for value in reply["inputs"]]
-            if len(found) != count:
-                raise ValueError("a fingerprint is missing")
-            return found
 
     def take_spans(self, timeout_s: float) -> list[tuple[float, int]]:
         """Return the score clock's readings since the last time: (microseconds, records) of each call."""

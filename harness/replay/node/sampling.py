@@ -8,15 +8,13 @@ be captured (it reads a number back, say) is run as it is. All of this is the ju
 
 from __future__ import annotations
 
-import secrets
-from typing import Any
-
 import torch
 
+from harness.replay import inputs
 from harness.replay.gpu.exchange import Exchange
-from harness.replay.gpu.fingerprint import fingerprints, weighted_sums
-from harness.replay.inputs import GENERATORS, Request, Sample, add_expected, derive_seed, draw_inputs, draw_with
-from harness.replay.node.acceptance import within_tolerance
+from harness.replay.gpu.layout import Part
+from harness.replay.inputs import Received, Request, Sample, add_expected, draw_inputs
+from harness.replay.node.acceptance import accepts
 from harness.replay.node.case_layout import CaseLayout
 from harness.replay.reference import Reference
 
@@ -39,35 +37,29 @@ class Sampler:
         self._reference, self._layout = reference, layout
         self._graphs = _capture(reference, request, layout)
         self.captured = self._graphs is not None
+        self._drawn: tuple[Request, Tensors] | None = None
 
     def draw(self, request: Request) -> Tensors:
         """Make the inputs of a call. The next call's take their place."""
-        if self._graphs is None:
-            return draw_inputs(self._reference, request, "cuda")
-        return self._graphs.draw(request)
+        if self._graphs is not None:
+            return self._graphs.draw(request)
+        self._drawn = request, draw_inputs(self._reference, request, "cuda")
+        return self._drawn[1]
 
-    def accepts(self, request: Request, inputs: Tensors, exchange: Exchange, after: list[int], key: int) -> bool:
+    def accepts(self, exchange: Exchange) -> bool:
         """Tell quickly whether a call was right; a "no" is not a judgement: ask the judge then.
 
         Args:
-            request: what was drawn last.
-            inputs: what `draw` made of it.
-            exchange: where the outputs lie.
-            after: fingerprints of the inputs after the call, 0 for a buffer.
-            key: of the fingerprints.
+            exchange: where the call on what was drawn last left its outputs, and its inputs.
         """
-        parts = self._layout.outputs
         if self._graphs is not None:
-            for target, part in zip(self._graphs.outputs, parts, strict=True):
-                target.copy_(exchange.tensor(part), non_blocking=True)
-            return self._graphs.accepts(after, key)
-        outputs = tuple(exchange.take(part) for part in parts)
+            self._graphs.take(exchange)
+            return self._graphs.judge()
+        assert self._drawn is not None
+        outputs = tuple(exchange.take(part) for part in self._layout.outputs)
+        received = Received(outputs, {number: exchange.take(part) for number, part in _sent(self._layout).items()})
         torch.cuda.synchronize()
-        declared = _declared(self._reference, inputs)
-        if fingerprints([inputs[number] for number in declared], key) != [after[number] for number in declared]:
-            return False
-        sample = add_expected(self._reference, request, inputs)
-        return bool(within_tolerance(self._reference.problem, sample, outputs))
+        return bool(accepts(self._reference.problem, add_expected(self._reference, *self._drawn), received))
 
 
 class _Graphs:
@@ -75,45 +67,45 @@ class _Graphs:
 
     def __init__(self, reference: Reference, request: Request, layout: CaseLayout) -> None:
         self._problem = reference.problem.name
-        self._generators = {purpose: torch.Generator("cuda") for purpose in GENERATORS}
-        self._drawing = self._new_graph(self._generators.values())
+        self._generators = {purpose: torch.Generator("cuda") for purpose in inputs.GENERATORS}
+        self._drawing = torch.cuda.CUDAGraph()
+        for generator in self._generators.values():
+            self._drawing.register_generator_state(generator)
         with torch.cuda.graph(self._drawing):
-            self.inputs = draw_with(reference, request, self._generators)
-        self._declared = _declared(reference, self.inputs)
-        self.outputs = [torch.empty(p.shape, dtype=getattr(torch, p.dtype), device="cuda") for p in layout.outputs]
-        self._keyed = torch.Generator("cuda")
-        self._judging = self._new_graph([self._keyed])
+            self.inputs = inputs.draw_with(reference, request, self._generators)
+        sent = _sent(layout)
+        received = Received(tuple(map(_empty, layout.outputs)), {number: _empty(part) for number, part in sent.items()})
+        self._taken = [*zip(layout.outputs, received.outputs, strict=True)]
+        self._taken += zip(sent.values(), received.inputs.values(), strict=True)
+        self._judging = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._judging):
-            made = tuple(self.inputs[number] for number in self._declared)
+            made = tuple(self.inputs[number] for number in sent)
             sample = Sample(request, self.inputs, tuple(reference.reference(made, request.sizes)))
-            right = within_tolerance(reference.problem, sample, tuple(self.outputs))
-            self._answer = torch.cat([right.to(torch.int64).view(1), weighted_sums(made, self._keyed)])
+            self._answer = accepts(reference.problem, sample, received)
             self.expected = sample.expected
 
     def draw(self, request: Request) -> Tensors:
         for purpose, generator in self._generators.items():
-            generator.manual_seed(derive_seed(self._problem, request, purpose))
+            generator.manual_seed(inputs.derive_seed(self._problem, request, purpose))
         self._drawing.replay()
         return self.inputs
 
-    def accepts(self, after: list[int], key: int) -> bool:
-        self._keyed.manual_seed(key)
+    def take(self, exchange: Exchange) -> None:
+        for part, room in self._taken:
+            room.copy_(exchange.tensor(part), non_blocking=True)
+
+    def judge(self) -> bool:
         self._judging.replay()
-        right, *sums = self._answer.tolist()
-        return bool(right) and sums == [after[number] for number in self._declared]
-
-    @staticmethod
-    def _new_graph(generators: Any) -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        for generator in generators:
-            graph.register_generator_state(generator)
-        return graph
+        return bool(self._answer)
 
 
-def _declared(reference: Reference, inputs: Tensors) -> list[int]:
-    """Return which inputs are not buffers, and so must not be written."""
-    pairs = zip(reference.problem.inputs, inputs, strict=True)
-    return [number for number, (spec, _) in enumerate(pairs) if not spec.buffer]
+def _empty(part: Part) -> torch.Tensor:
+    return torch.empty(part.shape, dtype=getattr(torch, part.dtype), device="cuda")
+
+
+def _sent(layout: CaseLayout) -> dict[int, Part]:
+    """Return where the inputs come back that were sent, by their number: all but buffers."""
+    return {number: part for number, part in enumerate(layout.after) if part is not None}
 
 
 def _capture(reference: Reference, request: Request, layout: CaseLayout) -> _Graphs | None:
@@ -131,7 +123,7 @@ def _capture(reference: Reference, request: Request, layout: CaseLayout) -> _Gra
 def _computes_the_same(graphs: _Graphs, reference: Reference, request: Request) -> bool:
     sample = add_expected(reference, request, draw_inputs(reference, request, "cuda"))
     drawn = graphs.draw(request)
-    graphs.accepts([0] * len(drawn), secrets.randbits(63))
+    graphs.judge()
     pairs = [*zip(sample.inputs, drawn, strict=True), *zip(sample.expected, graphs.expected, strict=True)]
     return all(_same_bits(left, right) for left, right in pairs)
 
