@@ -33,7 +33,7 @@ _LOW, _HIGH = 0x7FF9, 0x7FFF  # as in replay.poison: every half of a word reads 
 
 @dataclass(frozen=True)
 class _Piece:
-    """A range of the arena, and the poison that belongs there."""
+    """A range of the arena, and the poison that belongs there, seen in the same shape."""
 
     start: int
     memory: torch.Tensor
@@ -41,7 +41,7 @@ class _Piece:
 
     def write(self) -> None:
         """Write the poison. Not by a copy: the driver's own may not go over the edge of two allocations."""
-        torch.bitwise_or(self.poison.expand_as(self.memory), 0, out=self.memory)
+        torch.bitwise_or(self.poison, 0, out=self.memory)
 
 
 class Arena:
@@ -52,11 +52,13 @@ class Arena:
         self._generator = torch.Generator(self._device)
         self._seed = 0
         self._tile = new_tile()
+        rows = self._tile.view(-1, _DRAWN_BYTES // WORD_BYTES)
+        self._drawn, self._repeated = rows[0], rows[1:]
         self._cold = ColdCache(self._tile, l2_bytes)
         self._segments = (-1, -1)
         self._counted: tuple[int, int] | None = None  # segments, if they were counted since the last call
         spare = self._cold.spare.view(torch.int64)
-        self._spare = _Piece(spare.data_ptr(), spare, self._tile.view(torch.int64))
+        self._spare = _Piece(spare.data_ptr(), spare, self._tile.view(torch.int64).expand_as(spare))
         self._searched: tuple[torch.Tensor, torch.Tensor] | None = None
         self._rest: list[_Piece] = []  # what torch has besides: nothing there is needed between calls
         self._pools: list[Region] = []  # of slots; those that touch are one
@@ -114,11 +116,10 @@ class Arena:
             piece.write()
 
     def _draw_tile(self) -> None:
-        rows = self._tile.view(-1, _DRAWN_BYTES // WORD_BYTES)
-        halves = rows[0].view(torch.int16)
+        halves = self._drawn.view(torch.int16)
         generator = self._generator.manual_seed(self._seed)
         torch.randint(_LOW, _HIGH, halves.shape, dtype=torch.int16, generator=generator, out=halves)
-        rows[1:].copy_(rows[0])
+        self._repeated.copy_(self._drawn)
 
     def _find_own(self, slot: Slot) -> list[_Piece]:
         """Return what a call in a slot may store to, with the words that its edges lie in."""
@@ -144,7 +145,8 @@ class Arena:
             wide = (part.start | part.end) % _WIDE_BYTES == 0
             words = torch.int64 if wide else torch.int32
             memory, offset = _view(part, words), (part.start - origin.start) % TILE_BYTES // words.itemsize
-            yield _Piece(part.start, memory, self._tile.view(words)[offset : offset + memory.shape[-1]])
+            poison = self._tile.view(words)[offset : offset + memory.shape[-1]]
+            yield _Piece(part.start, memory, poison.expand_as(memory))
 
     def _survey(self, segments: tuple[int, int]) -> None:
         """List torch's memory again if any segment came or went since the last time."""

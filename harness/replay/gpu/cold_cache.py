@@ -37,14 +37,14 @@ class ColdCache:
     """
 
     def __init__(self, tile: torch.Tensor, l2_bytes: int) -> None:
-        self._tile = tile.view(torch.int64)  # wider elements are copied faster
         self._seen = torch.empty(1, dtype=torch.int64, device=tile.device)
         rows = -(-max(_LEAST_BYTES, _L2_MULTIPLE * l2_bytes) // TILE_BYTES)
         self.spare = torch.empty((rows, tile.numel()), dtype=torch.int32, device=tile.device)
+        self._words = self.spare.view(torch.int64)  # wider elements are copied faster
+        self._written = tile.view(torch.int64).expand_as(self._words)
 
     def flush(self) -> None:
         """Write the spare and read it, which leaves nothing in L2 but parts of it, already written back; then rest."""
-        spare = self.spare.view(torch.int64)
-        spare.copy_(self._tile.expand_as(spare))
-        torch.amax(spare.view(-1), 0, keepdim=True, out=self._seen)
+        self._words.copy_(self._written)
+        torch.amax(self._words.view(-1), 0, keepdim=True, out=self._seen)
         torch.cuda._sleep(_REST_CYCLES)  # type: ignore[no-untyped-call]
