@@ -1,11 +1,11 @@
 """A starter as Helion itself runs it, timed by the same clock as a replay: what the replay's time is compared with.
 
-usage: python bench/gpu/in_process.py FOLDER PROBLEM      (prints JSON: case id -> times in microseconds, one per copy)
+usage: python bench/gpu/in_process.py FOLDER PROBLEM      (prints JSON: case id -> "one copy", "own copies" -> times)
 
 Needs Helion and the GPU machine's own Triton; build what it is compared with by that version of Triton. One call is one
 CUDA graph, on fresh inputs and a cold L2, as in a replay, but in the process that compiled it. A replay has a copy of
-the code for each slot, since where code lies moves a short kernel's time by a few percent. Triton loads it once; here
-it is made to do so several times, and every copy is timed.
+the code for each slot, since where code lies moves a short kernel's time by a few percent; Triton loads it once for
+all. Both are timed, each several times over: Triton is made to load it again for every time, or for every slot.
 
 Several of these may be started at once: they compile side by side and then time in turn, as replays do.
 """
@@ -18,11 +18,12 @@ import json
 import secrets
 import sys
 from functools import partial
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-COPIES = 8  # of the code
+TIMES = 4  # of each kind
 
 
 def load(path: Path) -> Any:
@@ -76,7 +77,7 @@ def main() -> None:
     loaded: list[str] = []
     knobs.runtime.kernel_load_end_hook.add(lambda module, function, kernel, *_: loaded.append(kernel))
     cases = json.loads((folder / name / "benchmarks.json").read_text())["cases"]
-    found: dict[str, list[float]] = {case["id"]: [] for case in cases}
+    found: dict[str, dict[str, list[float]]] = {case["id"]: {"one copy": [], "own copies": []} for case in cases}
 
     def draw(case: dict[str, Any]) -> Any:
         request = Request(tuple(sorted(case["shape"].items())), case["distribution"], secrets.randbits(63))
@@ -87,12 +88,13 @@ def main() -> None:
             custom_kernel(draw(case))
         torch.cuda.synchronize()
         turn.have_alone()
-        for case in cases * COPIES:
+        for case, kind in product(cases * TIMES, ("one copy", "own copies")):
             forget_code()
             loaded.clear()
-            time_us = time_call(lambda *data: custom_kernel(data), partial(draw, case), clock)
-            assert loaded, "Triton did not load the code again"
-            found[case["id"]].append(round(time_us, 3))
+            before_slot = forget_code if kind == "own copies" else lambda: None
+            time_us = time_call(lambda *data: custom_kernel(data), partial(draw, case), clock, before_slot)
+            assert len(loaded) > (len(set(loaded)) if kind == "own copies" else 0), loaded
+            found[case["id"]][kind].append(round(time_us, 3))
         gc.collect()
         end_context()  # within the turn: while it is torn down, the next one's calls would take longer
     print(json.dumps(found))

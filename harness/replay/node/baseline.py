@@ -99,17 +99,23 @@ def measure_case(reference: Reference, sizes: Mapping[str, int], distribution: s
     return found
 
 
-def time_call(call: Call, draw: Callable[[], Tensors], clock: Any) -> float:
+def time_call(
+    call: Call, draw: Callable[[], Tensors], clock: Any, before_slot: Callable[[], None] = lambda: None
+) -> float:
     """Return the time of a call in microseconds: several slots, and each call on inputs of its own.
 
     Args:
         call: what is timed; it is captured into CUDA graphs.
         draw: makes inputs of one form.
         clock: the score clock.
+        before_slot: is called before each slot's capture.
     """
     first = draw()
     count = slot_count(2 * sum(tensor.nbytes for tensor in first))  # and about as much for what is computed
-    slots = [_capture(call, inputs) for inputs in (first, *(draw() for _ in range(count - 1)))]
+    slots = []
+    for number in range(count):
+        before_slot()
+        slots.append(_capture(call, draw() if number else first))
     cold = ColdCache(new_tile().zero_(), torch.cuda.get_device_properties().L2_cache_size)
 
     def refresh(slot: int) -> None:
