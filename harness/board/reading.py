@@ -26,6 +26,10 @@ _NAMED = re.compile(r"\b(kernel|key) \S+")
 
 _STATUS_WORDS = {"partial": "sampled"}
 _STATE_WORDS = {"submitted": "being evaluated", "interrupted": "interrupted"}
+_STATE_SENTENCES = {
+    "submitted": "It is being evaluated: there is no verdict yet.",
+    "interrupted": "Its process was stopped or died before there was a verdict. Nothing counts; submit again.",
+}
 _REASON_WORDS = {"after_failure": "a case before it failed"}
 
 
@@ -62,9 +66,14 @@ def outcome_words(record: Record) -> str:
     return _STATE_WORDS.get(record.state, record.kind.replace("_", " "))
 
 
+def explain_state(record: Record) -> str:
+    """Say why there is no verdict, "" where there is one."""
+    return _STATE_SENTENCES.get(record.state, "")
+
+
 def fell_short(record: Record) -> bool:
     """Say whether there is a verdict, and one that no board shows."""
-    return record.verdict is not None and not record.accepted
+    return record.verdict is not None and record.state == "finished" and not record.accepted
 
 
 def first_sentence(text: str) -> str:

@@ -20,6 +20,7 @@ from harness.board.reading import (
     element_text,
     error_text,
     explain_alarms,
+    explain_state,
     failing_cases,
     fell_short,
     first_sentence,
@@ -106,6 +107,8 @@ def render_verdict(record: Record) -> RenderableType:
     if record.score_us is not None:
         unranked = "" if record.ranked else f"  not ranked: {record.unranked_reason or 'no reason given'}"
         parts.append(Text.assemble((f"{microseconds(record.score_us)} µs", "bold"), (clean(unranked), "dim")))
+    if told := explain_state(record):
+        return Group(*parts, Text(told))
     verdict = record.verdict
     if verdict is None:
         return Group(*parts)

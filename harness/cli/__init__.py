@@ -47,6 +47,8 @@ VERBS = {
     "doctor": ("harness.cli.doctor", "Say what this machine has, and what to do about what is missing."),
 }
 
+_STOPPED = "stopped; nothing counts, submit again when you like"
+
 
 @click.command(
     cls=LazyGroup,
@@ -63,8 +65,8 @@ def main() -> None:
     try:
         code = cli.main(standalone_mode=False)
     except click.exceptions.Abort:
-        print("stopped; nothing counts, submit again when you like", file=sys.stderr)
-        sys.exit(130)
+        print(_STOPPED, file=sys.stderr)
+        sys.exit(_end(130, _STOPPED))
     except click.ClickException as error:
         error.show()
         sys.exit(_end(2, error.format_message()))

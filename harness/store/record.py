@@ -199,7 +199,7 @@ class Record:
 
     Attributes:
         id: from `ids.new_record_id`; `ids.NO_ID` of what is stored nowhere.
-        state: "submitted" (being evaluated), "finished", or "interrupted" (its process died first).
+        state: "submitted" (being evaluated), "finished", or "interrupted" (its process was stopped or died first).
         created, finished: UTC in ISO 8601, from `ids.utc_now`.
         division: "closed" (Helion only) or "open".
         normalised_source_sha256: of all files, Python without comments and layout: tells copies.
@@ -247,8 +247,9 @@ class Record:
 
     @property
     def kind(self) -> str:
-        """The verdict's kind, or the state in capitals while there is no verdict."""
-        return self.verdict.kind if self.verdict else self.state.upper()
+        """The verdict's kind, or the state in capitals where nothing was decided."""
+        # Records of older versions were interrupted with a verdict, HARNESS_ERROR.
+        return self.verdict.kind if self.verdict and self.state != "interrupted" else self.state.upper()
 
     @property
     def accepted(self) -> bool:

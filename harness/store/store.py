@@ -20,7 +20,7 @@ from harness.errors import StoreError, UsageError
 from harness.store.database import LOCK_TIMEOUT_S, Database
 from harness.store.ids import ID_CHARACTERS, pick_id, utc_now
 from harness.store.owner import Owner, is_gone
-from harness.store.record import Record, VerdictRecord, decode_record
+from harness.store.record import Record, decode_record
 from harness.store.rows import owner_columns, record_columns
 from harness.store.schema import records
 
@@ -213,13 +213,8 @@ def _age_s(created: str) -> float:
 
 
 def _interrupted(record: Record) -> Record:
-    verdict = VerdictRecord(
-        kind="HARNESS_ERROR",
-        stage="store",
-        reason="interrupted",
-        message="The process that evaluated this submission ended before its verdict. Nothing counts; submit again.",
-    )
-    return dataclasses.replace(record, state="interrupted", finished=utc_now(), verdict=verdict)
+    # Without a verdict: whoever stops what he submitted has met no fault, neither ours nor his own.
+    return dataclasses.replace(record, state="interrupted", finished=utc_now(), verdict=None)
 
 
 def _equal(**values: str | None) -> list[ColumnElement[bool]]:

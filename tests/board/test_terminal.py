@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -14,7 +15,7 @@ from harness.board.show import render_kernels
 from harness.board.table import spaced
 from harness.cli.output import print_renderable
 from harness.store import NO_ID, Previous
-from harness.store.record import KernelRecord, OutputError
+from harness.store.record import KernelRecord, OutputError, VerdictRecord
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import sampled
 from tests.store.samples import checked, incorrect, passed, submitted
@@ -53,6 +54,22 @@ def test_a_board_shows_places_gaps_times_and_the_setting():
     assert next(r for r in rows if "slow" in r)[:4] == ["3", "slow", "250.0", "10.7x"]
     assert "B1 T64 H1  B2 T512 H3  B2 T1024 H3" in text
     assert "= tied: within 0.5% of the group's leader" in text
+
+
+def test_what_has_no_verdict_says_why():
+    ours = VerdictRecord("HARNESS_ERROR", "store", reason="interrupted", message="Its process ended.")
+    unfinished = {"cases": (), "kernels": (), "build": None, "stages": ()}
+    stopped = "Its process was stopped or died before there was a verdict. Nothing counts; submit again."
+    for state, verdict, told in (
+        ("submitted", None, "It is being evaluated: there is no verdict yet."),
+        ("interrupted", None, stopped),
+        ("interrupted", ours, stopped),  # in records of older versions
+    ):
+        text = show(render_record(checked("acme", state=state, verdict=verdict, **unfinished)))
+        lines = [line.rstrip() for line in text.splitlines()]
+        assert lines[0].startswith(f"{state.upper()}  chunk_fwd_h · b200 · closed · acme · ")
+        assert lines[1:3] == [told, ""]
+        assert not re.search("HARNESS.ERROR|stage store", text)
 
 
 def test_a_board_lists_unranked_and_other_settings_apart():

@@ -1,6 +1,7 @@
 """The main job, whole: real traces, real compiles, real replays, through the command that people type."""
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -237,6 +238,34 @@ def test_a_kill_at_any_moment_loses_nothing(workspace):
     assert result.returncode == 0
     assert "was interrupted: submit again" in result.stderr
     assert sorted(_rows(database)) == [("finished",), ("interrupted",)]
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_ctrl_c_leaves_a_record_that_says_so_and_no_verdict(workspace, options):
+    command = [sys.executable, "-m", "harness", "submit", "scale", *options]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, cwd=workspace.root, start_new_session=True, preexec_fn=_hear_ctrl_c, **pipes)
+    database = workspace.root / ".harness" / "records.sqlite"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not _rows(database):
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal interrupts all that it has started
+    stdout, stderr = process.communicate(timeout=60)
+    told = "stopped; nothing counts, submit again when you like"
+    assert process.returncode == 130
+    assert stderr.split("\n")[-3:] == ["", told, ""]  # begins on a line of its own, behind the terminal's ^C
+    assert (json.loads(stdout) if options else stdout) == ({"error": told, "exit_code": 130} if options else "")
+    record = json.loads(workspace.run("show", "--json").stdout)
+    assert (record["state"], record["verdict"], record["ranked"]) == ("interrupted", None, False)
+    shown = " ".join(workspace.run("show").stdout.split())
+    assert shown.startswith(f"INTERRUPTED scale · b200 · closed · starter · {record['id']} Its process was stopped or ")
+    assert "died before there was a verdict. Nothing counts; submit again." in shown
+    assert "HARNESS" not in shown
+    assert workspace.run("submit", "scale", "--case", "M4_N32").stderr.count("interrupted") == 0
+
+
+def _hear_ctrl_c():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell has what it runs in the background ignore it
 
 
 def test_two_at_once(workspace):

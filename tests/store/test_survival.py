@@ -56,7 +56,7 @@ def test_nothing_acknowledged_is_lost_to_a_kill(tmp_path):
         interrupted = store.recover()
         worker.wait()
         assert len(interrupted) <= 1
-        assert all(r.state == "interrupted" and r.verdict.reason == "interrupted" for r in interrupted)
+        assert all((r.state, r.verdict, r.kind) == ("interrupted", None, "INTERRUPTED") for r in interrupted)
         acknowledged |= said(lines, "submitted")
         finished |= said(lines, "finished")
         assert store.recover() == []
