@@ -1,9 +1,10 @@
 """The assembler's process: `python -m harness.assemble REQUEST OUT`.
 
 Reads a request {"architecture", "jobs", "kernel_wall_s", "kernels": [{"key", "ttir", "options", "ptx_options"}]},
-forks one child per kernel, at most `jobs` at a time, and writes `<key>.cubin` and `<key>.json` under OUT. A child that
-fails or aborts takes nothing else with it, nor does what its compilers print (whole PTX files, on failure): that is
-dropped, but for what NVIDIA's assembler says of its code. One JSON line per event goes to the protocol stream.
+forks one child per kernel, at most `jobs` at a time, and writes `<key>.cubin` and `<key>.json` under OUT. A child
+that fails or aborts takes nothing else with it, nor does what its compilers print (whole PTX files, on failure): that
+is dropped, but for what NVIDIA's assembler says of its code, and LLVM before it ends the process. One JSON line per
+event goes to the protocol stream.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Any, TextIO
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, TextIO, cast
 
 from harness.assemble.addresses import fix_addresses
+from harness.assemble.last_words import read_last_words
 from harness.assemble.ptxas import read_complaints
 from harness.errors import ArtifactError
 from harness.kernel import MAX_CUBIN_BYTES, encode_facts, parse_facts
@@ -27,28 +30,30 @@ def run_requests(request: dict[str, Any], out: Path, protocol: TextIO) -> None:
     from harness.assemble import compile as _  # noqa: F401 - imported before forking, so that children share it
 
     waiting = list(request["kernels"])
-    running: dict[int, tuple[dict[str, Any], float]] = {}
+    running: dict[int, tuple[dict[str, Any], float, BinaryIO]] = {}
     while waiting or running:
         while waiting and len(running) < request["jobs"]:
             kernel = waiting.pop(0)
             _report(protocol, event="start", kernel=kernel["key"])
-            running[_fork(kernel, request, out)] = (kernel, time.monotonic())
+            said = cast(BinaryIO, TemporaryFile(dir=out))  # noqa: SIM115  closed when its child has ended
+            running[_fork(kernel, request, out, said)] = (kernel, time.monotonic(), said)
         process, status, usage = os.wait4(-1, 0)
         if process in running:
-            kernel, started = running.pop(process)
-            result = _read_result(kernel, status, request, out)
+            kernel, started, said = running.pop(process)
+            with said:
+                result = _read_result(kernel, status, request, out, said)
             cpu_s = round(usage.ru_utime + usage.ru_stime, 3)
             _report(protocol, kernel=kernel["key"], cpu_s=cpu_s, wall_s=round(time.monotonic() - started, 3), **result)
 
 
-def _fork(kernel: dict[str, Any], request: dict[str, Any], out: Path) -> int:
+def _fork(kernel: dict[str, Any], request: dict[str, Any], out: Path, said: BinaryIO) -> int:
     process = os.fork()
     if process:
         return process
     signal.setitimer(signal.ITIMER_REAL, request["kernel_wall_s"])
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
-    os.dup2(null, 2)
+    os.dup2(said.fileno(), 2)
     try:
         result = _assemble(kernel, request["architecture"], out)
     except BaseException as error:  # whatever a compiler raises becomes this kernel's result
@@ -72,14 +77,18 @@ def _assemble(kernel: dict[str, Any], architecture: int, out: Path) -> dict[str,
     return {"event": "assembled"}
 
 
-def _read_result(kernel: dict[str, Any], status: int, request: dict[str, Any], out: Path) -> dict[str, Any]:
+def _read_result(
+    kernel: dict[str, Any], status: int, request: dict[str, Any], out: Path, said: BinaryIO
+) -> dict[str, Any]:
     path, code = out / f"{kernel['key']}.result", os.waitstatus_to_exitcode(status)
     if code == -signal.SIGALRM:
         message = _tell_timeout(kernel["options"], request["kernel_wall_s"])
         return {"event": "failed", "reason": "kernel_timeout", "message": message}
     if code or not path.exists():
         died = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return {"event": "failed", "reason": "compiler_crash", "message": f"Triton's compiler ended with {died}"}
+        why = read_last_words(said)
+        message = f"Triton's compiler ended with {died}" + (f": {why}" if why else "")
+        return {"event": "failed", "reason": "compiler_crash", "message": message}
     result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return result
 

@@ -21,10 +21,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_ESCAPE = re.compile(r"\$(?:(?P<dollar>\$)|(?P<operand>\d+|\{\d+(?::[a-zA-Z])?\})|(?P<unique>\{:uid\})|)", re.ASCII)
+_ESCAPE = re.compile(
+    r"\$(?:(?P<dollar>\$)|(?P<operand>\d+|\{\d+(?::(?P<modifier>[a-zA-Z]))?\})|(?P<unique>\{:uid\})|)", re.ASCII
+)
 _OPERAND, _UNIQUE = (
     "_operand_",
     "_uid_",
@@ -54,6 +56,9 @@ _KNOWN = re.compile(
 )
 _OUTLIVES = frozenset({".global", ".const", ".shared", ".local", ".param"})
 _MOST_QUOTED = 60  # characters of a word
+_OF_REGISTERS, _OF_NUMBERS = "r", "acnrs"
+"""Modifiers that LLVM's NVPTX backend takes, of any operand and of one that may be a number: tried, one by one."""
+
 _MOST_DIGITS = 9  # of an operand's number; more than there are operands, and few enough to be read
 
 
@@ -87,12 +92,12 @@ class _RefusedError(Exception):
     """The message says what is wrong, after "inline assembly"."""
 
 
-def find_fault(text: str, operands: int | None = None) -> str:
+def find_fault(text: str, operands: Sequence[str] | None = None) -> str:
     """Return what is wrong with the text of inline assembly, "" if it may be assembled.
 
     Args:
         text: as LLVM gets it, with operands as `$0` or `${0}`.
-        operands: how many its constraints give it, None if that is not known.
+        operands: the constraint of each, None if that is not known.
     """
     try:
         _Reader(list(_tokens(_expand(text, operands)))).read()
@@ -101,7 +106,7 @@ def find_fault(text: str, operands: int | None = None) -> str:
     return ""
 
 
-def _expand(text: str, operands: int | None) -> _Expanded:
+def _expand(text: str, operands: Sequence[str] | None) -> _Expanded:
     """Return what LLVM makes of it; alternatives, comments and private prefixes can put a word together from parts."""
     for word in (_OPERAND, _UNIQUE):
         if word in text:
@@ -122,7 +127,7 @@ def _expand(text: str, operands: int | None) -> _Expanded:
     return _Expanded(expanded, text, places)
 
 
-def _read_escape(match: re.Match[str], operands: int | None) -> str:
+def _read_escape(match: re.Match[str], operands: Sequence[str] | None) -> str:
     if match["dollar"]:
         return "$"
     if match["unique"]:
@@ -130,10 +135,22 @@ def _read_escape(match: re.Match[str], operands: int | None) -> str:
     if not match["operand"]:
         raise _RefusedError("with a $ that is no operand")
     digits = re.sub(r"\D", "", match["operand"])
-    if operands is not None and (len(digits) > _MOST_DIGITS or int(digits) >= operands):
-        there = f"$0 to ${operands - 1}" if operands > 1 else "$0 only" if operands else "none"
+    if operands is not None and (len(digits) > _MOST_DIGITS or int(digits) >= len(operands)):
+        there = f"$0 to ${len(operands) - 1}" if len(operands) > 1 else "$0 only" if operands else "none"
         raise _RefusedError(f"with {match[0][:_MOST_QUOTED]}, an operand that it has not: its constraints give {there}")
+    if match["modifier"]:
+        _check_modifier(match, operands[int(digits)] if operands is not None else "i")
     return _OPERAND
+
+
+def _check_modifier(match: re.Match[str], constraint: str) -> None:
+    """Refuse a modifier at which LLVM would end the process."""
+    modifier, number = match["modifier"], bool(set("in") & set(constraint))
+    if modifier in (_OF_NUMBERS if number else _OF_REGISTERS):
+        return
+    written = match[0][:_MOST_QUOTED]
+    why = "is for numbers, and it is a register" if modifier in _OF_NUMBERS else "does not exist for this GPU"
+    raise _RefusedError(f"with {written}, whose modifier {modifier} {why}: leave :{modifier} out")
 
 
 def _tokens(expanded: _Expanded) -> Iterator[_Token]:

@@ -99,7 +99,7 @@ def inspect_operations(module: Any) -> Operations:
             text, constraints = (_text(operation, key) for key in ("asm_string", "constraints"))
             if (text, constraints) not in HELION_ASSEMBLY:
                 assembly.add(text)
-                fault = find_fault(operation.get_str_attr("asm_string") or "", _count_operands(constraints))
+                fault = find_fault(operation.get_str_attr("asm_string") or "", _operands(constraints))
                 refused.update([fault] if fault else [])
         elif name == LIBRARY_CALL:
             symbol, library, path = (_text(operation, key) for key in ("symbol", "libname", "libpath"))
@@ -116,6 +116,9 @@ def _text(operation: Any, attribute: str) -> str:
     return " ".join((operation.get_str_attr(attribute) or "").split())
 
 
-def _count_operands(constraints: str) -> int:
-    """Return how many operands inline assembly has: results and arguments. A `~` tells of what it changes besides."""
-    return sum(bool(part) and not part.startswith("~") for part in map(str.strip, constraints.split(",")))
+def _operands(constraints: str) -> tuple[str, ...]:
+    """Return the constraint of each operand of inline assembly: results, then arguments.
+
+    A `~` tells of what it changes besides.
+    """
+    return tuple(part for part in map(str.strip, constraints.split(",")) if part and not part.startswith("~"))

@@ -17,13 +17,14 @@ _MOST_CHARACTERS = 120
 
 def read_complaints(log: str) -> tuple[str, ...]:
     """Return the errors in a log of the assembler's, each with what to do where that is known; () if it has none."""
-    found = dict.fromkeys(_clean(match[1]) for match in _COMPLAINT.finditer(log))
+    found = dict.fromkeys(printable(match[1]) for match in _COMPLAINT.finditer(log))
     found.pop(_SUMMARY, None)
     told = [words + _advise(words) for words in list(found)[:_MOST_LINES]]
     return (*told, *([f"and {len(found) - _MOST_LINES} more"] if len(found) > _MOST_LINES else []))
 
 
-def _clean(words: str) -> str:
+def printable(words: str) -> str:
+    """Return a tool's words, cut, and without what cannot be printed."""
     return "".join(c if c.isascii() and c.isprintable() else "?" for c in words[:_MOST_CHARACTERS]).strip()
 
 

@@ -1,7 +1,9 @@
 """Assembly for real: TTIR in, machine code and its facts out, for GPUs that are not here."""
 
 import dataclasses
+import io
 import json
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from harness.assemble.cubin import read_resources
+from harness.assemble.inline_ptx import find_fault
+from harness.assemble.last_words import read_last_words
 from harness.assemble.ptxas import read_complaints
 from harness.errors import ArtifactError
 from harness.kernel import kernel_key, parse_facts
@@ -100,10 +104,11 @@ def test_operations_outside_the_list_are_refused(tmp_path, line, told):
         assert end["reason"] == "refused_operation", end
 
 
-def with_assembly(text):
+def with_assembly(text, constraints="=r,r", operand="%i"):
     return with_line(
-        f'%z = tt.elementwise_inline_asm "{text}" {{constraints = "=r,r", packed_element = 1 : i32, pure = false}}'
-        " %i : tensor<256xi32> -> tensor<256xi32>"
+        f'%seven = arith.constant dense<7> : tensor<256xi32>\n    %z = tt.elementwise_inline_asm "{text}" '
+        f'{{constraints = "{constraints}", packed_element = 1 : i32, pure = false}}'
+        f" {operand} : tensor<256xi32> -> tensor<256xi32>"
     )
 
 
@@ -154,6 +159,64 @@ def test_inline_assembly_declares_nothing(tmp_path, text, told):
     (end,), _ = assemble(tmp_path, [(with_assembly(text), {})])
     assert (end["event"], end["reason"]) == ("failed", "refused_operation"), end
     assert told in end["message"]
+
+
+TAKEN = """
+import os, resource, string, sys
+from triton._C.libtriton import llvm
+llvm.init_targets()
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+for letter in string.ascii_letters:
+    if not (process := os.fork()):
+        call = f'asm "mov.b32 $0, ${{1:{letter}}};", "=r,%s"(i32 %s)'
+        text = f"define i32 @f(i32 %%x) {{ %%r = call i32 {call} ret i32 %%r }}"
+        llvm.translate_to_asm(text, "nvptx64-nvidia-cuda", "sm_100a", "", [], True, False)
+        os._exit(0)
+    if os.waitpid(process, 0)[1] == 0:
+        print(letter)
+"""
+
+
+@pytest.mark.parametrize(("constraint", "value", "operand"), [("r", "%x", "%i"), ("n", "7", "%seven")])
+def test_modifiers_are_those_that_llvm_takes(tmp_path, constraint, value, operand):
+    """What is refused ends the process: each letter is tried, on a register and on a number."""
+    command = [sys.executable, "-c", TAKEN % (constraint, value)]
+    taken = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.split()
+    texts = {letter: f"mov.b32 $0, ${{1:{letter}}};" for letter in string.ascii_letters}
+    assert taken == [letter for letter, text in texts.items() if not find_fault(text, ["=r", constraint])]
+    tried = {letter: (with_assembly(texts[letter], f"=r,{constraint}", operand), {}) for letter in [*taken, "z"]}
+    *ends, last = assemble(tmp_path, list(tried.values()))[0]
+    assert [end["event"] for end in ends] == ["assembled"] * len(taken), ends
+    told = "inline assembly with ${1:z}, whose modifier z does not exist for this GPU: leave :z out"
+    assert (last["reason"], last["message"]) == ("refused_operation", told)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "told"),
+    [
+        ("=r,C", "Triton's compiler ended with exit code 1: unknown asm constraint 'C'"),
+        ("=r,n", "Triton's compiler ended with exit code 1: constraint 'n' expects an integer constant expression"),
+        (
+            "=r,r,r",
+            "Triton's compiler ended with SIGABRT: number of input constraints does not match number of parameters",
+        ),
+        ("=r,{r0}", "Triton's compiler ended with SIGABRT"),  # a failed assertion says nothing to anybody
+    ],
+)
+def test_what_ends_the_compiler_is_told_where_it_says_so(tmp_path, constraints, told):
+    (end,), out = assemble(tmp_path, [(with_assembly("mov.b32 $0, $1;", constraints), {})])
+    assert (end["reason"], end["message"]) == ("compiler_crash", told)
+    assert {path.suffix for path in out.iterdir()} == {".ttir"}
+
+
+def test_last_words_are_one_line_that_can_be_printed():
+    def read(said):
+        return read_last_words(io.BytesIO(said.encode()))
+
+    assert read("module {\n}\n/tmp/x.ttir:3:4: error: 'a\x1b[1m' op\nerror: later\n") == "'a?[1m' op"
+    assert read("error: early\n" + "x\n" * 9000 + "LLVM ERROR: " + "y" * 999) == "y" * 120
+    assert read("") == read("python: X.h:8: f(): Assertion `error' failed.\n") == ""
 
 
 @pytest.mark.parametrize("architecture", [90, 100])

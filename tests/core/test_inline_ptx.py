@@ -153,7 +153,7 @@ def test_what_a_message_quotes_is_the_authors_text(text, told):
     ("text", "operands", "told"),
     [
         ("mov.u32 $0, $1;", 2, ""),
-        ("mov.u32 $0, ${1:b};", 2, ""),
+        ("mov.u32 $0, ${1:r};", 2, ""),
         ("mov.u32 $0, $3;", None, ""),
         ("mov.u32 $0, $$3;", 1, "names $$3"),
         ("mov.u32 $0, $3;", 2, "with $3, an operand that it has not: its constraints give $0 to $1"),
@@ -164,9 +164,37 @@ def test_what_a_message_quotes_is_the_authors_text(text, told):
     ],
 )
 def test_operands_are_those_of_the_constraints(text, operands, told):
-    fault = find_fault(text, operands)
+    fault = find_fault(text, None if operands is None else ["=r", "r"][:operands])
     assert told in fault
     assert bool(told) == bool(fault)
+
+
+@pytest.mark.parametrize(
+    ("text", "constraint", "told"),
+    [
+        ("${1:r}", "r", ""),
+        ("${1:n}", "n", ""),
+        ("${1:c}", "i", ""),
+        ("${1:n}", "ri", ""),
+        ("${1:n}", "r", "with ${1:n}, whose modifier n is for numbers, and it is a register: leave :n out"),
+        ("${1:a}", "l", "with ${1:a}, whose modifier a is for numbers, and it is a register: leave :a out"),
+        ("${1:z}", "r", "with ${1:z}, whose modifier z does not exist for this GPU: leave :z out"),
+        ("${1:R}", "n", "with ${1:R}, whose modifier R does not exist for this GPU: leave :R out"),
+        ("$0, ${1:z}", "r", "with ${1:z}, whose modifier z "),
+        ("${0:n}", "n", "with ${0:n}, whose modifier n is for numbers"),
+        ("${2:z}", "r", "with ${2:z}, an operand that it has not"),
+        ("${1:rr}", "r", "with a $ that is no operand"),
+    ],
+)
+def test_modifiers_are_those_that_the_compiler_takes(text, constraint, told):
+    fault = find_fault(f"mov.u32 $0, {text};", ["=r", constraint])
+    assert fault.startswith(f"inline assembly {told}" if told else "")
+    assert bool(told) == bool(fault)
+
+
+def test_modifiers_are_known_where_constraints_are_not():
+    assert find_fault("mov.u32 $0, ${1:n};") == ""
+    assert find_fault("mov.u32 $0, ${1:z};").startswith("inline assembly with ${1:z}, whose modifier z does not exist")
 
 
 def assemble(tmp_path, text, before=""):
