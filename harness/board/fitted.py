@@ -1,6 +1,7 @@
 """Tables for the terminal: what does not fit its width is wrapped where a column allows it; else columns are left out.
 
-A table that has headings says how many of its columns are left out.
+A table that has headings says how many of its columns are left out, and explains those that it shows where they ask for
+it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Column:
         keep: in a narrow terminal the columns with the lowest `keep` go first; 9 always stays.
         no_wrap: what is in it stays on one line.
         shrinks_to: before any column goes, this one is wrapped, down to so many characters; 0 for not at all.
+        meaning: what is in it, told in a line below a table that shows it; "" where the heading says it.
     """
 
     heading: str
@@ -36,6 +38,7 @@ class Column:
     justify: Literal["left", "right"] = "left"
     no_wrap: bool = True
     shrinks_to: int = 0
+    meaning: str = ""
 
 
 class FittedTable:
@@ -66,6 +69,8 @@ class FittedTable:
             if widths is not None:
                 break
         yield self._table(kept, widths)
+        if meanings := [_explain(self._columns[i]) for i in kept if self._columns[i].meaning]:
+            yield Text("; ".join(meanings), "dim")
         left_out = len(self._columns) - len(kept)
         if left_out and self._heading:
             columns = f"{left_out} column{'' if left_out == 1 else 's'} left out: widen the terminal"
@@ -90,9 +95,13 @@ class FittedTable:
         return table
 
 
-def number_column(heading: str, keep: int = 9) -> Column:
+def number_column(heading: str, keep: int = 9, *, meaning: str = "") -> Column:
     """Return a column of numbers."""
-    return Column(heading, keep, "right")
+    return Column(heading, keep, "right", meaning=meaning)
+
+
+def _explain(column: Column) -> str:
+    return clean(f"{column.heading.removesuffix(' µs')}: {column.meaning}")
 
 
 def _squeeze(natural: Sequence[int], least: Sequence[int], room: int) -> list[int] | None:

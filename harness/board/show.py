@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from harness.board import meanings
 from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.history import Change
 from harness.board.listing import Listing
@@ -171,7 +172,8 @@ def _case_table(cases: Sequence[CaseRecord], told: str, whole: str) -> Renderabl
     columns = [
         Column(f"case ({common})" if common else "case"), Column(""), Column("inputs"), Column("status"),
         number_column("error/tol", 8), number_column("rel L2", 6), number_column("wrong", 7),
-        number_column("time µs"), number_column("interval µs", 4), number_column("of floor", 7),
+        number_column("time µs", meaning=meanings.TIME), number_column("interval µs", 4, meaning=meanings.INTERVAL),
+        number_column("of floor", 7, meaning=meanings.OF_FLOOR),
         number_column("replay", 3), Column("note", 5, no_wrap=False, shrinks_to=NOTE_LEAST),
     ]  # fmt: skip
     names, notes = shape_names([case.shape for case in cases]), gather_notes(cases, told)

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from harness.board import meanings
 from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.ranking import Apart, Board, Entry
 from harness.board.standings import Standing
@@ -25,19 +26,22 @@ REASON_LEAST = 30
 """Characters on a line: a reason is wrapped so far before any column is left out for it."""
 
 
-def render_board(board: Board, *, title: str | None = None, team: str | None = None) -> RenderableType:
+def render_board(
+    board: Board, *, title: str | None = None, team: str | None = None, explain: bool = True
+) -> RenderableType:
     """Return a board for the terminal.
 
     Args:
         board: from `ranking.rank`.
         title: the problem's title.
         team: whose rows to point out.
+        explain: say what its columns mean.
     """
     if not (board.entries or board.unranked or board.elsewhere):
         return Text.assemble(_render_names(board, title), ("  no entry yet", "dim"))
     parts: list[RenderableType] = [_render_heading(board, title)]
     if board.entries:
-        parts.append(_render_ranking(board, team))
+        parts.append(_render_ranking(board, team, explain=explain))
     else:
         parts.append(Padding(Text("No ranked entry yet.", "dim"), (0, 2)))
     if board.unranked:
@@ -111,13 +115,14 @@ def _render_heading(board: Board, title: str | None) -> Text:
     return heading
 
 
-def _render_ranking(board: Board, team: str | None) -> RenderableType:
+def _render_ranking(board: Board, team: str | None, *, explain: bool) -> RenderableType:
     cases = [case for case in board.entries[0].record.cases if case.timing]
     names = shape_names([case.shape for case in cases])
     times = [_time_column(name, case.case_id, board) for name, case in zip(names, cases, strict=True)]
+    score, of_floor = explain_ranking(explain)
     columns = [
-        number_column(""), Column("team", no_wrap=False), number_column("score µs"), number_column("gap", 7),
-        number_column("gap above", 5), *times, number_column("of floor", 6), Column("record"),
+        number_column(""), Column("team", no_wrap=False), score, number_column("gap", 7),
+        number_column("gap above", 5), *times, of_floor, Column("record"),
         Column("", 4, no_wrap=False, shrinks_to=REASON_LEAST),
     ]  # fmt: skip
     rows = [_ranking_row(entry, [case.case_id for case in cases], team) for entry in board.entries]
@@ -131,6 +136,18 @@ def _render_ranking(board: Board, team: str | None) -> RenderableType:
         tied = f"= tied: within {percent(board.noise)} of the group's leader, {told} on this target"
         parts.append(Padding(Text(tied, "dim"), (1, 0, 0, 2)))
     return Group(*parts)
+
+
+def explain_ranking(explain: bool) -> tuple[Column, Column]:
+    """Return the columns of scores and of shares of the floor, with what they mean or without."""
+    score, of_floor = (meanings.SCORE, meanings.OF_FLOOR) if explain else ("", "")
+    return number_column("score µs", meaning=score), number_column("of floor", 6, meaning=of_floor)
+
+
+def last_ranking(ranked: Sequence[bool]) -> list[bool]:
+    """Return of boards one below the other which one says what their columns mean: the last that ranks anything."""
+    last = max((place for place, ranks in enumerate(ranked) if ranks), default=None)
+    return [place == last for place in range(len(ranked))]
 
 
 def _time_column(name: str, case_id: str, board: Board) -> Column:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from harness.board import meanings
 from harness.board.fitted import Column, FittedTable, Row, number_column
 from harness.board.reading import clocks_text
 from harness.board.text import microseconds, shape_names
@@ -34,8 +35,9 @@ def render_times(record: Record, *, whole: str) -> RenderableType | None:
         return None
     baselines = _baselines(timed)
     columns = [
-        Column("benchmark"), number_column("calls", 5), number_column("p10 µs", 8), number_column("p90 µs", 8),
-        number_column("mean µs", 4), number_column("floor µs", 6),
+        Column("benchmark"), number_column("calls", 5), number_column("p10 µs", 8, meaning=meanings.P10),
+        number_column("p90 µs", 8, meaning=meanings.P90), number_column("mean µs", 4, meaning=meanings.MEAN),
+        number_column("floor µs", 6, meaning=meanings.FLOOR),
         *(number_column(f"{_FASTER} {name}", 7) for name in baselines),
     ]  # fmt: skip
     names = shape_names([case.shape for case in timed])

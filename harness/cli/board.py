@@ -171,7 +171,7 @@ def _show(
     from rich.text import Text
 
     from harness.board.export import board_csv, board_document, standings_document
-    from harness.board.table import render_board, render_standings, spaced
+    from harness.board.table import last_ranking, render_board, render_standings, spaced
     from harness.text import clean
 
     if as_csv:
@@ -182,7 +182,8 @@ def _show(
         documents = [board_document(board) for board in boards]
         print_json(documents[0] if overall is None else documents)
     else:
-        shown = [] if only_standings else [render_board(b, title=titles[b.problem], team=team) for b in boards]
+        told = zip([] if only_standings else boards, last_ranking([bool(b.entries) for b in boards]), strict=False)
+        shown = [render_board(b, title=titles[b.problem], team=team, explain=explain) for b, explain in told]
         if overall is not None and (overall or only_standings):
             where = f"{boards[0].target} · {boards[0].division} division"
             shown.append(render_standings(overall, where, list(titles)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.board.table import spaced
+from harness.board.table import last_ranking, spaced
 from harness.cli.output import print_json, print_renderable
 from harness.client.address import parse_address
 from harness.client.boards import fetch_boards, fetch_season, fetch_standings
@@ -35,7 +35,8 @@ def show_boards(
         print_json(standings_json if only_standings else documents[0] if problem else documents)
         return 0
     titles = {name: str(facts.get("title", name)) for name, facts in season.problems.items()}
-    shown = [render_board(board, titles.get(board.problem, board.problem), team) for board, _ in boards]
+    explained = zip((board for board, _ in boards), last_ranking([bool(b.ranked) for b, _ in boards]), strict=True)
+    shown = [render_board(b, titles.get(b.problem, b.problem), team, explain=explain) for b, explain in explained]
     if standings or only_standings:
         shown.append(render_standings(standings, season, where, division))
     print_renderable(*spaced(shown))

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from harness.board.fitted import Column, FittedTable, Row, number_column
-from harness.board.table import REASON_LEAST, verdict_text
+from harness.board.table import REASON_LEAST, explain_ranking, verdict_text
 from harness.board.text import gap, microseconds, moment, percent, seconds, tell_ruled_out
 from harness.client.answers import QUEUED, BoardAnswer, Posted, Season, Standing, State
 from harness.client.answers import Row as BoardRow
@@ -22,13 +22,14 @@ _INDENT = (0, 0, 0, 2)
 _MOST_APART = 50
 
 
-def render_board(board: BoardAnswer, title: str, team: str | None = None) -> RenderableType:
+def render_board(board: BoardAnswer, title: str, team: str | None = None, *, explain: bool = True) -> RenderableType:
     """Return a board.
 
     Args:
         board: from the service.
         title: the problem's.
         team: whose rows to point out.
+        explain: say what its columns mean.
     """
     names = f"  {board.problem} · {board.target} · {board.division} division"
     parts: list[RenderableType] = [Text.assemble((title, "bold"), (names, "dim"))]
@@ -38,7 +39,9 @@ def render_board(board: BoardAnswer, title: str, team: str | None = None) -> Ren
         )
         parts.append(Text(f"{changed} version {board.setting.problem_version}.", "bold yellow"))
     parts.append(
-        _render_ranking(board, team) if board.ranked else Padding(Text("No ranked entry yet.", "dim"), _INDENT)
+        _render_ranking(board, team, explain=explain)
+        if board.ranked
+        else Padding(Text("No ranked entry yet.", "dim"), _INDENT)
     )
     for heading, rows in (("Not ranked", board.unranked), ("Other settings", board.other_settings)):
         if rows:
@@ -107,10 +110,11 @@ def _what_it_does(state: State) -> str:
     return f"{event.stage}{count} {event.text}".rstrip()
 
 
-def _render_ranking(board: BoardAnswer, team: str | None) -> RenderableType:
+def _render_ranking(board: BoardAnswer, team: str | None, *, explain: bool) -> RenderableType:
+    score, of_floor = explain_ranking(explain)
     columns = [
-        number_column(""), Column("team", no_wrap=False), number_column("score µs"), number_column("gap", 7),
-        number_column("gap above", 5), number_column("of floor", 6), Column("record"),
+        number_column(""), Column("team", no_wrap=False), score, number_column("gap", 7),
+        number_column("gap above", 5), of_floor, Column("record"),
         Column("", 4, no_wrap=False, shrinks_to=REASON_LEAST),
     ]  # fmt: skip
     rows: list[Row] = [

@@ -12,7 +12,7 @@ from harness.board import list_changes, rank, render_board, render_record
 from harness.board.listing import Listing
 from harness.board.reading import gather_warnings
 from harness.board.show import render_kernels
-from harness.board.table import spaced
+from harness.board.table import last_ranking, spaced
 from harness.cli.output import print_renderable
 from harness.store import NO_ID, Previous
 from harness.store.record import KernelRecord, OutputError, VerdictRecord
@@ -98,6 +98,31 @@ def test_a_board_without_a_ranked_entry_says_so_and_an_empty_one_is_a_line():
     assert "\n\n" in "".join(map(show, spaced([render_board(board()), render_board(board(checked()))])))
 
 
+def test_columns_of_times_are_explained_in_a_line_where_they_are_shown():
+    timed = (
+        "time: mean of the fastest 7 in 10 calls; interval: the time's, at 95%; of floor: least possible time / time"
+    )
+    record = passed("acme", 23.41)
+    assert timed in show(render_record(record))
+    narrow = " ".join(show(render_record(record), 70).split())
+    assert "time: mean of the fastest 7 in 10 calls" in narrow
+    assert "left out: widen the terminal" in narrow
+    assert "interval: " not in narrow
+    without = [dataclasses.replace(case, timing=None) for case in record.cases]
+    assert not re.search("interval|floor|7 in 10", show(render_record(checked(cases=tuple(without)))))
+
+
+def test_the_last_board_that_ranks_anything_explains_its_columns():
+    told = "score: geometric mean of the benchmarks' times; of floor: least possible time / time"
+    ranked = board(passed("acme", 23.41))
+    assert show(render_board(ranked)).count(told) == 1
+    assert told not in show(render_board(ranked, explain=False))
+    assert "score: " not in show(render_board(board(checked())))
+    assert last_ranking([True, True, False]) == [False, True, False]
+    assert last_ranking([False, False]) == [False, False]
+    assert last_ranking([]) == []
+
+
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_narrow_terminal_loses_columns_not_places_or_ids(width):
     record = passed("acme", 23.41)
@@ -143,8 +168,10 @@ def test_a_replay_tells_how_its_calls_scatter_what_they_are_faster_than_and_what
     assert times[2].split() == "benchmark calls p10 µs p90 µs mean µs floor µs × starter × eager × compile".split()
     assert times[3].split() == "B1 T64 H1 200 5.735 6.028 5.864 2.926 2.00 11.50 1.25".split()
     assert [line.split()[:3] for line in times[4:6]] == [["B2", "T512", "H3"], ["B2", "T1024", "H3"]]
-    assert times[6].strip() == "×: how many times faster than starter, eager, compile"
-    assert times[7].strip() == (
+    told = "p10: a tenth of the calls is faster; p90: a tenth is slower; mean: of all calls; floor: least possible time"
+    assert times[6].strip() == told
+    assert times[7].strip() == "×: how many times faster than starter, eager, compile"
+    assert times[8].strip() == (
         "clocks: SM 1980 MHz (1905 to 1995), memory 3201 MHz, 45 °C at the most, "
         "slowed down by power_cap, software_thermal"
     )

@@ -55,6 +55,8 @@ def test_a_target_that_the_season_does_not_rank_is_named_once(root):
     kept = run(root, "board", "vector_add", "--target", "h200", "--from", str(RECORDS))
     assert "starter" in kept
     assert "The season ranks" not in kept, "there is a ranked entry"
+    told = "score: geometric mean of the benchmarks' times; of floor: least possible time / time"
+    assert kept.count(told) == run(root, "board", "--target", "h200", "--from", str(RECORDS)).count(told) == 1
 
 
 def test_what_is_piped_is_as_wide_as_columns_says(root):

@@ -354,6 +354,7 @@ def test_boards_of_a_service(team, live):
     assert code == 0
     assert [line[:3] for line in lines if line[:1] == ["1"]] == [["1", "acme", "10.00"], ["1", "acme", "10.0"]]
     assert ["2", "bolt", "◂", "20.00", "2.0x"] in [line[:5] for line in lines]
+    assert out.count("score: geometric mean of the benchmarks' times") == 1
     code, out, _ = team.run("board", "scale", "--from", live.url, "--json")
     assert json.loads(out) == live.get("/api/v1/boards/scale/b200/closed").json()
     code, out, _ = team.run("board", "--standings", "--from", live.url, "--json")
