@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.output import print_json, print_renderable
+from harness.cli.output import print_json, print_renderable, report_faulty
 from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
 
@@ -52,8 +52,9 @@ def command(
 
     Ranked entries first; what was only checked on a CPU is listed apart.
     """
+    from harness.board.export import board_csv
     from harness.board.standings import rank_overall
-    from harness.spec import find_problem, load_season
+    from harness.spec import load_season
     from harness.target import load_target
 
     if source is not None and "://" in source:
@@ -68,18 +69,38 @@ def command(
         raise UsageError("--csv needs a problem: one table is one board. Problems: " + ", ".join(season.problems))
     if standings and problem is not None:
         raise UsageError("--standings are over all problems: leave the problem out")
-    problems = [find_problem(workspace.root, name) for name in ([problem] if problem else season.problems)]
+    found, faults = _find_problems(workspace.root, season, problem)
     targets = [load_target(target).name] if target else list(season.targets)
     with _open(workspace, Path(source) if source else None) as records:
         if export is not None:
-            return _export(export, workspace, records.everything())
-        boards = _choose([[_rank(records, p, name, division) for p in problems] for name in targets])
+            return _export(export, workspace, season, records.everything())
+        boards = _choose([[_rank(records, p, name, division) for p in found] for name in targets])
         if save is not None:
-            return _save(save, records.everything(), boards)
+            return _save(save, records.everything(), boards) or report_faulty(faults)
     overall = None if problem else rank_overall(boards, {name: item.points for name, item in season.problems.items()})
-    titles = {p.name: p.title for p in problems}
+    titles = {p.name: p.title for p in found}
     note = _tell_what_ranks(boards, season, workspace if source is None else None)
-    return _show(boards, titles, overall, note, team=team, only_standings=standings, as_csv=as_csv, as_json=as_json)
+    if as_json:
+        _print_documents(boards, overall, faults, only_standings=standings)
+    elif as_csv:
+        sys.stdout.write(board_csv(boards[0]))
+    else:
+        _show(boards, titles, overall, note, team=team, only_standings=standings)
+    return report_faulty(faults)
+
+
+def _find_problems(root: Path, season: Season, name: str | None) -> tuple[list[Problem], dict[str, str]]:
+    """Return the problem that is asked for; else the season's that load, and what is wrong with the others.
+
+    Raises:
+        SpecError: the one that is asked for is at fault, or all are.
+    """
+    from harness.spec import find_problem, survey_season_problems
+
+    if name is not None:
+        return [find_problem(root, name)], {}
+    problems, faults = survey_season_problems(root, season)
+    return list(problems.values()), faults
 
 
 @dataclass(frozen=True)
@@ -165,31 +186,33 @@ def _show(
     *,
     team: str | None,
     only_standings: bool,
-    as_csv: bool,
-    as_json: bool,
-) -> int:
+) -> None:
     from rich.text import Text
 
-    from harness.board.export import board_csv, board_document, standings_document
     from harness.board.table import last_ranking, render_board, render_standings, spaced
     from harness.text import clean
 
-    if as_csv:
-        sys.stdout.write(board_csv(boards[0]))
-    elif as_json and overall is not None and only_standings:
+    told = zip([] if only_standings else boards, last_ranking([bool(b.entries) for b in boards]), strict=False)
+    shown = [render_board(b, title=titles[b.problem], team=team, explain=explain) for b, explain in told]
+    if overall is not None and (overall or only_standings):
+        where = f"{boards[0].target} · {boards[0].division} division"
+        shown.append(render_standings(overall, where, list(titles)))
+    below = [Text(f"\n{clean(note)}", "dim")] if note else []
+    print_renderable(*spaced(shown), *below)
+
+
+def _print_documents(
+    boards: Sequence[Board], overall: tuple[Standing, ...] | None, faults: Mapping[str, str], *, only_standings: bool
+) -> None:
+    from harness.board.export import board_document, standings_document
+
+    if overall is not None and only_standings:
         print_json(standings_document(overall))
-    elif as_json:
-        documents = [board_document(board) for board in boards]
-        print_json(documents[0] if overall is None else documents)
+    elif overall is None:
+        print_json(board_document(boards[0]))
     else:
-        told = zip([] if only_standings else boards, last_ranking([bool(b.entries) for b in boards]), strict=False)
-        shown = [render_board(b, title=titles[b.problem], team=team, explain=explain) for b, explain in told]
-        if overall is not None and (overall or only_standings):
-            where = f"{boards[0].target} · {boards[0].division} division"
-            shown.append(render_standings(overall, where, list(titles)))
-        below = [Text(f"\n{clean(note)}", "dim")] if note else []
-        print_renderable(*spaced(shown), *below)
-    return 0
+        faulty = [{"problem": name, "error": told} for name, told in faults.items()]
+        print_json([*map(board_document, boards), *faulty])
 
 
 def _save(folder: Path, records: Sequence[Record], boards: Sequence[Board]) -> int:
@@ -203,13 +226,15 @@ def _save(folder: Path, records: Sequence[Record], boards: Sequence[Board]) -> i
     return 0
 
 
-def _export(folder: Path, workspace: Workspace, records: list[Record]) -> int:
+def _export(folder: Path, workspace: Workspace, season: Season, records: list[Record]) -> int:
     from datetime import datetime, timezone
 
-    from harness.site import export_site, load_season_facts
-    from harness.site.loading import load_problem_texts
+    from harness.site import export_site
+    from harness.site.loading import describe_season, load_problem_texts
+    from harness.spec import survey_season_problems
 
-    season = load_season_facts(workspace.root, datetime.now(timezone.utc))
-    files = export_site(records, folder, season, problems=load_problem_texts(workspace.root))
+    problems, faults = survey_season_problems(workspace.root, season)
+    facts = describe_season(season, problems, datetime.now(timezone.utc))
+    files = export_site(records, folder, facts, problems=load_problem_texts(workspace.root, problems))
     print(f"{len(files)} files written: open {folder / 'index.html'}", file=sys.stderr)
-    return 0
+    return report_faulty(faults)

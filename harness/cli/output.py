@@ -8,9 +8,10 @@ import os
 import shutil
 import sys
 import traceback
+from collections.abc import Mapping
 from typing import Any
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, UsageError
 
 PIPED_COLUMNS = 110
 
@@ -39,6 +40,15 @@ def print_renderable(*renderables: Any) -> None:
     if capture is not None:
         # Through the console again: it knows what to do when nobody reads the other end of the pipe.
         console.out("\n".join(line.rstrip() for line in capture.get().split("\n")), end="", highlight=False)
+
+
+def report_faulty(faults: Mapping[str, str]) -> int:
+    """Tell which problems a list of all leaves out, and why; return the exit code that says so, 0 if there are none."""
+    from harness.text import clean
+
+    for name, told in faults.items():
+        print(f"error: {clean(name)} is left out: {clean(told, lines=True)}", file=sys.stderr)
+    return UsageError.exit_code if faults else 0
 
 
 def report_error(error: HarnessError) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from harness.cli.output import print_json, print_renderable
+from harness.cli.output import print_json, print_renderable, report_faulty
 from harness.engine.workspace import find_workspace
 
 
@@ -17,18 +17,20 @@ from harness.engine.workspace import find_workspace
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(problem: str | None, as_json: bool) -> int:
     """List the season's problems, or the cases of PROBLEM."""
-    from harness.spec import find_problem, find_season_problems, load_season
+    from harness.spec import find_problem, load_season, survey_season_problems
 
     root = find_workspace(Path.cwd()).root
     if problem is not None:
         return _show_cases(find_problem(root, problem), as_json)
-    found = list(find_season_problems(root, load_season(root)).values())
+    by_name, faults = survey_season_problems(root, load_season(root))
+    found = by_name.values()
     if as_json:
-        print_json([{"name": p.name, "title": p.title, "version": p.version, "aliases": p.aliases} for p in found])
+        documents = [{"name": p.name, "title": p.title, "version": p.version, "aliases": p.aliases} for p in found]
+        print_json([*documents, *({"name": name, "error": told} for name, told in faults.items())])
     else:
         rows = [(p.name, p.title, str(len(p.tests)), str(len(p.benchmarks)), p.version) for p in found]
         print_renderable(_table(("problem", "title", "tests", "benchmarks", "version"), rows))
-    return 0
+    return report_faulty(faults)
 
 
 def _show_cases(problem: Any, as_json: bool) -> int:

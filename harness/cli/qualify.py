@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.output import output_columns, print_json, print_renderable
+from harness.cli.output import output_columns, print_json, print_renderable, report_faulty
 from harness.engine.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -44,11 +44,13 @@ def command(
     """
     from harness.case import DEFAULT_SUITE, suite_names
     from harness.qualify.asked import ask_suite
-    from harness.spec import find_problem, load_season
+    from harness.spec import find_problem, load_season, survey_season_problems
 
     workspace = find_workspace(Path.cwd())
     season = load_season(workspace.root)
-    found = [find_problem(workspace.root, name) for name in problems or season.problems]
+    named = {name: find_problem(workspace.root, name) for name in problems}
+    by_name, faults = (named, {}) if problems else survey_season_problems(workspace.root, season)
+    found = list(by_name.values())
     ranking = {name: entry.suites for name, entry in season.problems.items()}
     asked = {
         p.name: [ask_suite(p, name, ranking.get(p.name, (DEFAULT_SUITE,))) for name in suites]
@@ -69,8 +71,10 @@ def command(
             print_renderable(*_render(results[-1]))
     if as_json:
         documents = [_document(result) for result in results]
-        print_json(documents[0] if len(problems) == 1 else documents)
-    return 0 if all(result.qualified for result in results) else 1
+        faulty = [{"problem": name, "error": told} for name, told in faults.items()]
+        print_json(documents[0] if len(problems) == 1 else [*documents, *faulty])
+    left_out = report_faulty(faults)
+    return left_out if all(result.qualified for result in results) else 1
 
 
 def _qualify(problem: Problem, suites: list[SuiteRequest], seeds: int, *, quiet: bool) -> Qualification:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -49,11 +49,16 @@ def describe_season(season: SeasonSpec, problems: Mapping[str, Problem], now: da
     )
 
 
-def load_problem_texts(root: Path) -> tuple[ProblemText, ...]:
-    """Return what the pages of a season's problems show."""
+def load_problem_texts(root: Path, names: Iterable[str] | None = None) -> tuple[ProblemText, ...]:
+    """Return what the pages of a season's problems show.
+
+    Args:
+        root: where shapes.yaml is.
+        names: of the problems that have a page, by default all of the season's.
+    """
     season = load_season(root)
     targets = [load_target(name) for name in season.targets]
-    return tuple(load_problem_text(root, name, targets) for name in season.problems)
+    return tuple(load_problem_text(root, name, targets) for name in names or season.problems)
 
 
 def _times(season: SeasonSpec, now: datetime) -> str:

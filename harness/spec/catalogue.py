@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,16 +23,28 @@ def find_problem(root: Path, name: str) -> Problem:
     names = problem_names(root)
     if name in names:
         return _with_shared_suites(root, load_problem(root / "problems" / name))
-    aliases: dict[str, Problem] = {}
-    for folder in names:
-        problem = load_problem(root / "problems" / folder)
-        aliases |= dict.fromkeys(problem.aliases, problem)
+    aliases, faulty = _find_aliases(root, names)
     if name in aliases:
         return _with_shared_suites(root, aliases[name])
     near = get_close_matches(name, [*names, *aliases], n=3, cutoff=0.5)
     meant = dict.fromkeys(aliases[n].name if n in aliases else n for n in near)
     hint = f" Did you mean {' or '.join(meant)}?" if meant else ""
-    raise UsageError(f"unknown problem {name!r}.{hint} Problems: {', '.join(names) or 'none'}.")
+    unread = f" Their aliases are not known while they are at fault: {', '.join(faulty)}." if faulty else ""
+    raise UsageError(f"unknown problem {name!r}.{hint} Problems: {', '.join(names) or 'none'}.{unread}")
+
+
+def _find_aliases(root: Path, names: Sequence[str]) -> tuple[dict[str, Problem], list[str]]:
+    """Return whose each alias is, and the problems that do not load: they stand in nobody else's way."""
+    aliases: dict[str, Problem] = {}
+    faulty = []
+    for folder in names:
+        try:
+            problem = load_problem(root / "problems" / folder)
+        except SpecError:
+            faulty.append(folder)
+        else:
+            aliases |= dict.fromkeys(problem.aliases, problem)
+    return aliases, faulty
 
 
 def find_season_problems(root: Path, season: Season) -> dict[str, Problem]:
@@ -40,13 +53,36 @@ def find_season_problems(root: Path, season: Season) -> dict[str, Problem]:
     Raises:
         SpecError: there is no such problem, or its folder or shapes.yaml is at fault.
     """
-    found = {}
+    return {name: _find_named(root, name) for name in season.problems}
+
+
+def survey_season_problems(root: Path, season: Season) -> tuple[dict[str, Problem], dict[str, str]]:
+    """Load those of a season's problems that load: a list of all shows the others where one is at fault.
+
+    Returns:
+        The problems that load, and what is wrong with each of the others, both by name.
+
+    Raises:
+        SpecError: not one of them loads; every fault is listed.
+    """
+    found, faults = {}, {}
     for name in season.problems:
         try:
-            found[name] = find_problem(root, name)
-        except UsageError as error:
-            raise SpecError(f"{root / 'shapes.yaml'}: season.problems.{name}: {error}") from None
-    return found
+            found[name] = _find_named(root, name)
+        except SpecError as error:
+            faults[name] = str(error)
+    if not found:
+        raise SpecError("\n".join(faults.values()))
+    return found, faults
+
+
+def _find_named(root: Path, name: str) -> Problem:
+    try:
+        return find_problem(root, name)
+    except SpecError:
+        raise
+    except UsageError as error:
+        raise SpecError(f"{root / 'shapes.yaml'}: season.problems.{name}: {error}") from None
 
 
 def _with_shared_suites(root: Path, problem: Problem) -> Problem:

@@ -1,5 +1,6 @@
 """`harness board` and `harness show` as they are piped: what an empty season says, and how wide the output is."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -67,6 +68,79 @@ def test_what_is_piped_is_as_wide_as_columns_says(root):
     rows = {tuple(line.split()[:3]) for line in narrow.splitlines()}
     assert {("n1000", "test", name) for name in ("normal", "tiny", "cancelling", "negative")} <= rows
     assert run(root, "show", "--from", str(RECORDS), *SUM, columns="none") == wide
+
+
+@pytest.fixture
+def faulty(root):
+    """The workspace with a fault in the first of its problems, and a third that nobody wrote."""
+    task = root / "problems" / "vector_add" / "task.yml"
+    task.write_text(task.read_text().replace("\ntitle:", "\ntitel:"))
+    season = (root / "shapes.yaml").read_text()
+    (root / "shapes.yaml").write_text(season.replace("  problems:\n", "  problems:\n    scael: {points: 10}\n"))
+    return root
+
+
+FAULTS = {
+    "scael": "shapes.yaml: season.problems.scael: unknown problem 'scael'. Did you mean scale?",
+    "vector_add": "problems/vector_add/task.yml: titel: there is no such field (found",
+}
+
+
+def fail(root, *arguments):
+    command = [sys.executable, "-m", "harness", *arguments]
+    result = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 2, result.stderr
+    return result.stdout, result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["board"], ["problems"], ["board", "--standings"], ["board", "--export", "site"]]
+)
+def test_a_problem_at_fault_is_named_and_the_others_are_shown(faulty, arguments):
+    stdout, stderr = fail(faulty, *arguments)
+    for name, told in FAULTS.items():
+        assert f"error: {name} is left out: " in stderr
+        assert told in stderr
+    assert "Scale" in stdout or "--export" in arguments or "--standings" in arguments
+    assert ((faulty / "site" / "problems" / "scale.html").exists()) == ("--export" in arguments)
+
+
+@pytest.mark.parametrize(("verb", "key"), [("board", "problem"), ("problems", "name")])
+def test_a_problem_at_fault_is_in_json_too(faulty, verb, key):
+    documents = json.loads(fail(faulty, verb, "--json")[0])
+    assert [document[key] for document in documents] == ["scale", "scael", "vector_add"]
+    assert all(FAULTS[document[key]] in document["error"] for document in documents[1:])
+    assert "error" not in documents[0]
+
+
+def test_a_problem_at_fault_that_is_asked_for_fails_and_stands_in_no_others_way(faulty):
+    stdout, stderr = fail(faulty, "board", "vector_add")
+    assert stdout == ""
+    assert FAULTS["vector_add"] in stderr
+    assert "left out" not in stderr
+    assert "no entry yet" in run(faulty, "board", "scale")
+    assert "no entry yet" in run(faulty, "board", "scale_py")
+    unknown = " ".join(fail(faulty, "board", "another")[1].split())
+    assert "unknown problem 'another'. Problems: scale, vector_add. " in unknown
+    assert "Their aliases are not known while they are at fault: vector_add." in unknown
+
+
+def test_the_others_are_qualified_where_a_problem_is_at_fault(root):
+    (root / "problems" / "scale" / "reference.py").unlink()
+    stdout, stderr = fail(root, "qualify", "--no-kernels", "--seeds", "2", "--json")
+    good, bad = json.loads(stdout)
+    assert good["qualified"] is True
+    assert (bad["problem"], "scale/reference.py: no such file" in bad["error"]) == ("scale", True)
+    assert "error: scale is left out: " in stderr
+
+
+def test_where_all_problems_are_at_fault_nothing_is_shown(faulty):
+    (faulty / "problems" / "scale" / "reference.py").unlink()
+    for verb in ("board", "problems", "qualify"):
+        stdout, stderr = fail(faulty, verb)
+        assert stdout == ""
+        assert all(told in stderr for told in FAULTS.values())
+        assert "scale/reference.py: no such file" in stderr
 
 
 @pytest.mark.parametrize("columns", ["40", "60", None])
