@@ -33,6 +33,7 @@ VERBS = {
     "queue": ("harness.cli.queue", "Show what a leaderboard service is working on, and what waits."),
     "watch": ("harness.cli.watch", "Show a leaderboard service's standings and queue, live."),
     "show": ("harness.cli.show", "Show one record: verdict, cases, compile report, generated code."),
+    "records": ("harness.cli.records", "List this machine's records, of a team or a problem, the newest first."),
     "problems": ("harness.cli.problems", "List the season's problems, or a problem's cases."),
     "new": ("harness.cli.new", "Begin a team's submission from the starter."),
     "new-problem": ("harness.cli.new_problem", "Begin a problem from a small one that works."),

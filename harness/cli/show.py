@@ -66,7 +66,7 @@ def _choose(place: str, record: str | None, problem: str | None, team: str | Non
     records = {one.id: one for one in asked}
     newest_first = sorted(records, reverse=True)
     if not newest_first:
-        raise UsageError(f"there is no record{_of(problem, team)} in {place}")
+        raise UsageError(tell_no_record(problem, team, place))
     found = newest_first[0] if record is None else pick_id(record.strip().lower(), newest_first)
     if found is None:
         listed = ", ".join(newest_first[:10])
@@ -77,15 +77,18 @@ def _choose(place: str, record: str | None, problem: str | None, team: str | Non
 def _newest(store: Store, problem: str | None, team: str | None) -> Record:
     newest = store.records(problem=problem, team=team, limit=1)
     if not newest:
-        submit = f"make submit PROBLEM={shlex.quote(problem or 'chunk_fwd_h')}"
-        submit += f" TEAM={shlex.quote(team)}" if team else ""
-        raise UsageError(f"there is no record{_of(problem, team)} yet: {submit} makes one")
+        raise UsageError(tell_no_record(problem, team))
     return newest[0]
 
 
-def _of(problem: str | None, team: str | None) -> str:
+def tell_no_record(problem: str | None, team: str | None, place: str | None = None) -> str:
+    """Say that there is no record of a problem and a team, and what makes one: in a file or folder nothing does."""
     asked = " and ".join(filter(None, (problem and f"problem {problem}", team and f"team {team}")))
-    return f" of {asked}" if asked else ""
+    told = f"there is no record{f' of {asked}' if asked else ''}"
+    if place is not None:
+        return f"{told} in {place}"
+    submit = f"make submit PROBLEM={shlex.quote(problem or 'chunk_fwd_h')}"
+    return f"{told} yet: {submit}{f' TEAM={shlex.quote(team)}' if team else ''} makes one"
 
 
 def _print_part(workspace: Workspace, record: Record, part: str, as_json: bool) -> int:
