@@ -420,6 +420,29 @@ def test_the_fast_path_sees_one_bit_of_an_input(dtype, shape):
         assert not bool(accepts(problem, sample, received)), place
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        torch.arange(9.0)[1:],
+        torch.zeros(12, dtype=torch.bfloat16)[2:10],
+        torch.zeros(3, 5)[1:],
+        torch.arange(15.0).split([7, 8])[1],
+        torch.tensor(1.0).expand(1),
+        torch.zeros(3, 8)[:, ::8][:1],
+        torch.arange(9, dtype=torch.uint8)[1:],
+    ],
+)
+def test_the_fast_path_takes_inputs_that_begin_anywhere_in_their_memory(sent):
+    """A reference may make an input as a part of something larger, as long as it is contiguous."""
+    assert sent.is_contiguous()
+    problem, sample = sample_of()
+    sample = type(sample)(sample.request, (sent,), sample.expected)
+    same = torch.empty(sent.shape, dtype=sent.dtype).copy_(sent)
+    assert bool(accepts(problem, sample, Received((sample.expected[0],), {0: same})))
+    same.reshape(-1)[-1] += 1
+    assert not bool(accepts(problem, sample, Received((sample.expected[0],), {0: same})))
+
+
 def test_the_fast_path_compares_bits_and_not_values():
     problem, sample = sample_of()
     for sent, after in ((0.0, -0.0), (float("nan"), float("nan"))):

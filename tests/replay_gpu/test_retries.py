@@ -162,6 +162,20 @@ def test_a_judge_without_memory_is_the_machines_fault(replay: Any, monkeypatch: 
     assert runners == 2
 
 
+def test_the_second_of_a_pair_is_judged_unless_it_left_the_same(replay: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compare(_: Judge, __: Any, received: Received) -> Any:
+        judged.append(float(received.outputs[0]))
+        return SimpleNamespace(passed=judged[-1] == 1, reason="wrong_values", message="wrong", outputs=())
+
+    for second, wanted, status in ((1.0, [1.0], "passed"), (2.0, [1.0, 2.0], "failed")):
+        judged: list[float] = []
+        left = iter([1.0, second])
+        monkeypatch.setattr(Judge, "receive", lambda *_, left=left: Received((torch.tensor(next(left)),), {}))
+        monkeypatch.setattr(Judge, "compare", compare)
+        reports, _ = replay({}, {}, shapes="a")
+        assert (judged, reports[0].status) == (wanted, status)
+
+
 def is_wild(report: CaseReport) -> bool:
     assert report.samples is not None
     return WILD_US in report.samples.spans_us

@@ -13,6 +13,7 @@ import torch
 from harness.replay.asked import Problem
 from harness.replay.compare import bytes_of_bools
 from harness.replay.inputs import Received, Sample
+from harness.replay.poison import same_bits
 
 _MIXED = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16})
 _EIGHT_BITS = frozenset({torch.float8_e4m3fn, torch.float8_e5m2})  # each of their values is a float16's, too
@@ -47,13 +48,7 @@ def _within_tolerance(problem: Problem, sample: Sample, received: Received) -> I
 def _unchanged(sample: Sample, received: Received) -> Iterator[torch.Tensor]:
     """Yield of each input that came back whether it holds the bits that were sent."""
     for number, after in received.inputs.items():
-        yield (_words(after) == _words(sample.inputs[number])).all()
-
-
-def _words(tensor: torch.Tensor) -> torch.Tensor:
-    """Return a tensor's bytes in the widest elements that they make."""
-    flat = tensor.reshape(-1).view(torch.uint8)
-    return flat.view(torch.int64) if len(flat) % 8 == 0 else flat
+        yield same_bits(after, sample.inputs[number]).all()
 
 
 def _difference(expected: torch.Tensor, got: torch.Tensor) -> torch.Tensor:
