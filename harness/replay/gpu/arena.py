@@ -82,7 +82,7 @@ class Arena:
     def begin_search(self, slot: Slot) -> None:
         """Write the poison over what a call in a slot may store to, and have the GPU look where else it is gone.
 
-        `rewrite` or `restore`, and `flush`, must have gone before the call.
+        `rewrite` or `restore`, and `flush`, must have gone before the call; its outputs are gone after this.
         """
         self._draw_tile()
         for piece in self._find_own(slot):

@@ -41,7 +41,7 @@ class CaseCalls:
         self._session, self._case, self._layout = session, case, layout
         self._seeds: list[int] = []
         self._witness: list[float] = []
-        self._left_s = CASE_CALLS * case.timeout_s  # what the machine and the judge take is not the submission's
+        self._left_s = CASE_CALLS * case.timeout_s  # with the search after each, but nothing of the judge's
         self._random = random.Random(secrets.randbits(64))  # noqa: S311 - only orders slots
         tensors = session.artifact.plans[case.shape_id].tensors
         self._slots = slot_count(sum(tensor.size_bytes for tensor in tensors)) if case.timed else PAIR

@@ -10,10 +10,18 @@ from __future__ import annotations
 
 import torch
 
-from harness.replay import inputs
 from harness.replay.gpu.exchange import Exchange
 from harness.replay.gpu.layout import Part
-from harness.replay.inputs import Received, Request, Sample, add_expected, draw_inputs
+from harness.replay.inputs import (
+    GENERATORS,
+    Received,
+    Request,
+    Sample,
+    add_expected,
+    derive_seed,
+    draw_inputs,
+    draw_with,
+)
 from harness.replay.node.acceptance import accepts
 from harness.replay.node.case_layout import CaseLayout
 from harness.replay.reference import Reference
@@ -67,12 +75,12 @@ class _Graphs:
 
     def __init__(self, reference: Reference, request: Request, layout: CaseLayout) -> None:
         self._problem = reference.problem.name
-        self._generators = {purpose: torch.Generator("cuda") for purpose in inputs.GENERATORS}
+        self._generators = {purpose: torch.Generator("cuda") for purpose in GENERATORS}
         self._drawing = torch.cuda.CUDAGraph()
         for generator in self._generators.values():
             self._drawing.register_generator_state(generator)
         with torch.cuda.graph(self._drawing):
-            self.inputs = inputs.draw_with(reference, request, self._generators)
+            self.inputs = draw_with(reference, request, self._generators)
         sent = _sent(layout)
         received = Received(tuple(map(_empty, layout.outputs)), {number: _empty(part) for number, part in sent.items()})
         self._taken = [*zip(layout.outputs, received.outputs, strict=True)]
@@ -86,7 +94,7 @@ class _Graphs:
 
     def draw(self, request: Request) -> Tensors:
         for purpose, generator in self._generators.items():
-            generator.manual_seed(inputs.derive_seed(self._problem, request, purpose))
+            generator.manual_seed(derive_seed(self._problem, request, purpose))
         self._drawing.replay()
         return self.inputs
 
