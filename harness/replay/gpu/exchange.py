@@ -2,8 +2,8 @@
 
 It holds the current call's inputs on the way in, its outputs and the inputs as they are after it on the way out, and
 nothing else. A kernel can reach it (it is mapped where kernels run), so the judge writes all of it anew for each call,
-gaps too, and copies what came out before it looks at it. Through the GPU's memory 100 MB take 50 us, through a file 5 ms
-and more.
+gaps too, and copies what came out before it looks at it. Through the GPU's memory 100 MB take 50 us, through a file
+5 ms and more.
 """
 
 from __future__ import annotations
