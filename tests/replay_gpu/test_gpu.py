@@ -36,6 +36,7 @@ EXPECTED = {
     "stale_scratch": ("failed", {"unwritten"}),
     "skipper": ("failed", {"unwritten"}),
     "input_writer": ("failed", {"input_modified"}),
+    "late_input_writer": ("failed", {"input_modified"}),
     "far_load": ("fault", {"illegal_address"}),
     "far_store": ("fault", {"illegal_address", "out_of_bounds"}),
     "next_place": ("fault", {"illegal_address", "out_of_bounds"}),
