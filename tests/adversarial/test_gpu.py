@@ -12,7 +12,7 @@ import pytest
 
 from tests.adversarial.catalogue import Attack, load_catalogue
 from tests.replay_gpu.building import build_artifact, export
-from tests.replay_gpu.test_gpu import node, replay, target  # noqa: F401 - two of them are fixtures
+from tests.replay_gpu.local_node import replay
 
 pytestmark = [
     pytest.mark.gpu,
@@ -22,10 +22,10 @@ CHECKED = [attack for attack in load_catalogue() if attack.kind == "CHECKED"]
 
 
 @pytest.mark.parametrize("attack", CHECKED, ids=lambda attack: attack.name)
-def test_verdict_on_a_gpu(attack: Attack, node: Path, target: str, tmp_path: Path) -> None:  # noqa: F811
+def test_verdict_on_a_gpu(attack: Attack, gpu_node: Path, gpu_target: str, tmp_path: Path) -> None:
     path = attack.write(tmp_path / "submission")
-    export(build_artifact(path, tmp_path / "state", target, attack.division), tmp_path / "exported")
-    cases = replay(node, tmp_path / "exported")
+    export(build_artifact(path, tmp_path / "state", gpu_target, attack.division), tmp_path / "exported")
+    cases = replay(gpu_node, tmp_path / "exported")
     failed = [case for case in cases if case["status"] != "passed"]
     if attack.gpu == "PASSED":
         assert not failed, failed

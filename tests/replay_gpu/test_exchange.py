@@ -18,7 +18,7 @@ import pytest
 from harness.replay.gpu.layout import Part, make_shared_file
 from harness.replay.node.runner_process import RunnerProcess, own_program
 from tests.replay_gpu.building import ATTACKS, build_artifact, export
-from tests.replay_gpu.test_gpu import node, read_report, target  # noqa: F401 - two of them are fixtures
+from tests.replay_gpu.local_node import read_report
 
 pytestmark = [
     pytest.mark.gpu,
@@ -70,8 +70,8 @@ def started(artifact: Path, offered: tuple[int, int] | None, size: int) -> Itera
     os.close(shared[0])
 
 
-def test_what_is_no_gpu_memory_is_not_used(tmp_path: Path, target: str) -> None:  # noqa: F811
-    export(build_artifact(ATTACKS / "honest.py", tmp_path / "state", target), tmp_path / "honest")
+def test_what_is_no_gpu_memory_is_not_used(tmp_path: Path, gpu_target: str) -> None:
+    export(build_artifact(ATTACKS / "honest.py", tmp_path / "state", gpu_target), tmp_path / "honest")
     offered = os.memfd_create("offered")
     os.ftruncate(offered, 2 << 20)
     with started(tmp_path / "honest" / "artifact", (offered, 2 << 20), 4096) as (runner, _):
@@ -80,7 +80,7 @@ def test_what_is_no_gpu_memory_is_not_used(tmp_path: Path, target: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["honest", "wrong"])
-def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, target: str) -> None:  # noqa: F811
+def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, gpu_target: str) -> None:
     from harness.replay.gpu.driver import find_uuid
     from harness.replay.node.case_layout import lay_out_case
     from harness.replay.node.judging import GpuJudge
@@ -96,7 +96,7 @@ def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, ta
         def offer(self, runner: RunnerProcess) -> None:
             runner.gpu_memory = None
 
-    export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", target), tmp_path / name)
+    export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", gpu_target), tmp_path / name)
     folder = tmp_path / name
     request = parse_request(json.loads((folder / "request.json").read_text()))
     problem = load_problem_document(folder / "problem")
@@ -115,29 +115,29 @@ def test_a_replay_through_a_file_comes_to_the_same(name: str, tmp_path: Path, ta
 
 
 def test_the_gpus_own_memory_and_graphs_are_used_where_they_can_be(
-    node: Path,  # noqa: F811
-    target: str,  # noqa: F811
+    gpu_node: Path,
+    gpu_target: str,
     tmp_path: Path,
 ) -> None:
-    export(build_artifact(ATTACKS / "honest.py", tmp_path / "state", target), tmp_path / "honest")
-    machine = read_report(node, tmp_path / "honest")["machine"]
+    export(build_artifact(ATTACKS / "honest.py", tmp_path / "state", gpu_target), tmp_path / "honest")
+    machine = read_report(gpu_node, tmp_path / "honest")["machine"]
     assert (machine["exchange"], machine["sampling"]) == ("gpu", "graphs")
 
 
 @pytest.mark.parametrize("name", ["honest", "wrong"])
 def test_a_reference_that_no_graph_can_hold_is_run_as_it_is(
     name: str,
-    node: Path,  # noqa: F811
-    target: str,  # noqa: F811
+    gpu_node: Path,
+    gpu_target: str,
     tmp_path: Path,
 ) -> None:
     """One that reads a number back from the GPU."""
-    export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", target), tmp_path / name)
+    export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", gpu_target), tmp_path / name)
     reference = tmp_path / name / "problem" / "reference.py"
     text = reference.read_text()
     reference.write_text(text.replace("    return (x *", "    assert x.abs().max().item() >= 0\n    return (x *"))
     assert reference.read_text() != text
-    report = read_report(node, tmp_path / name)
+    report = read_report(gpu_node, tmp_path / name)
     passed = [case["status"] == "passed" for case in report["cases"]]
     assert all(passed) if name == "honest" else not all(passed)
     assert report["machine"].get("sampling") == ("operators" if name == "honest" else None)

@@ -1,15 +1,12 @@
 """The attacks, built and replayed on a real GPU: each is refused by name, or gains nothing (`make test-gpu`)."""
 
-import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 
-from harness.engine.gpu_node import find_local_gpu
 from harness.replay.timing import summarise
 from tests.replay_gpu.building import ATTACKS, EDITED, MUCH_SHARED_BYTES, build_artifact, export
+from tests.replay_gpu.local_node import replay
 
 pytestmark = [
     pytest.mark.gpu,
@@ -67,42 +64,12 @@ KEEPERS = frozenset({"keeper", "small_keeper"})  # of what must gain nothing ove
 GAIN = 0.95
 
 
-@pytest.fixture(scope="module")
-def node(tmp_path_factory):
-    from harness.replay.node.pack import build_node
-
-    path = tmp_path_factory.mktemp("node") / "node.pyz"
-    build_node(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def target():
-    gpu = find_local_gpu()
-    name = next((name for name in ("b200", "h200", "h100") if gpu and name in gpu.name.lower()), None)
-    if name is None:
-        pytest.skip(f"no described target for {gpu}")
-    return name
-
-
-def replay(node, folder):
-    return read_report(node, folder)["cases"]
-
-
-def read_report(node, folder):
-    command = [sys.executable, node, "replay", folder / "artifact", folder / "problem", folder / "request.json"]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120)
-    events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert (events[-1]["event"], done.returncode) == ("report", 0), (events, done.returncode, done.stderr[-2000:])
-    return events[-1]["report"]
-
-
 @pytest.mark.parametrize("name", EXPECTED)
-def test_attack(name, node, target, tmp_path):
+def test_attack(name, gpu_node, gpu_target, tmp_path):
     source = "honest" if name in EDITED else name
-    artifact = build_artifact(ATTACKS / f"{source}.py", tmp_path / "state", target)
+    artifact = build_artifact(ATTACKS / f"{source}.py", tmp_path / "state", gpu_target)
     export(EDITED[name](artifact) if name in EDITED else artifact, tmp_path / name)
-    cases = replay(node, tmp_path / name)
+    cases = replay(gpu_node, tmp_path / name)
     first = next((case for case in cases if case["status"] != "passed"), cases[-1])
     status, reasons = EXPECTED[name]
     assert first["status"] == status, first
@@ -117,16 +84,16 @@ def times_of(cases):
     return [summarise(found["spans_us"], found["witness_us"], found["nodes"]) for found in samples]
 
 
-def test_calls_that_do_others_work_are_unstable(node, target, tmp_path):
-    export(build_artifact(ATTACKS / "noisy.py", tmp_path / "state", target), tmp_path / "noisy")
-    assert "mean_gap" in {timing.fault for timing in times_of(replay(node, tmp_path / "noisy"))}
+def test_calls_that_do_others_work_are_unstable(gpu_node, gpu_target, tmp_path):
+    export(build_artifact(ATTACKS / "noisy.py", tmp_path / "state", gpu_target), tmp_path / "noisy")
+    assert "mean_gap" in {timing.fault for timing in times_of(replay(gpu_node, tmp_path / "noisy"))}
 
 
-def test_nothing_is_kept_in_the_cache(node, target, tmp_path):
+def test_nothing_is_kept_in_the_cache(gpu_node, gpu_target, tmp_path):
     found = {}
     for name in ("honest", *KEEPERS):
-        export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", target), tmp_path / name)
-        found[name] = [timing.time_us for timing in times_of(replay(node, tmp_path / name))]
+        export(build_artifact(ATTACKS / f"{name}.py", tmp_path / "state", gpu_target), tmp_path / name)
+        found[name] = [timing.time_us for timing in times_of(replay(gpu_node, tmp_path / name))]
     for name in KEEPERS:
         assert all(kept > GAIN * time for kept, time in zip(found[name], found["honest"], strict=True)), found
 

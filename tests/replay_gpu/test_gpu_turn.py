@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from harness.artifact import Artifact
 from harness.plan import Named, OpStep, Tensor, TensorMeta
 from tests.replay_gpu.building import ATTACKS, build_artifact, export
-from tests.replay_gpu.test_gpu import node, target  # noqa: F401 - fixtures
+from tests.replay_gpu.local_node import TIMEOUT_S, start_replay
 
 pytestmark = [
     pytest.mark.gpu,
@@ -49,17 +50,10 @@ def want_memory(artifact: Artifact) -> Artifact:
     return dataclasses.replace(artifact, plans=plans)
 
 
-def start(node: Path, folder: Path) -> subprocess.Popen[str]:  # noqa: F811
-    command = [sys.executable, node, "replay", folder / "artifact", folder / "problem", folder / "request.json"]
-    return subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, text=True)
-
-
 def test_who_lacks_memory_beside_another_has_a_second_try_alone(
-    node: Path,  # noqa: F811
-    target: str,  # noqa: F811
-    tmp_path: Path,
+    gpu_node: Path, gpu_target: str, tmp_path: Path
 ) -> None:
-    export(want_memory(build_artifact(ATTACKS / "honest.py", tmp_path / "state", target)), tmp_path / "hungry")
+    export(want_memory(build_artifact(ATTACKS / "honest.py", tmp_path / "state", gpu_target)), tmp_path / "hungry")
     file = tmp_path / "hungry" / "request.json"
     request = json.loads(file.read_text())
     request["cases"] = [case | {"timed": False} for case in request["cases"][:1]]
@@ -69,12 +63,15 @@ def test_who_lacks_memory_beside_another_has_a_second_try_alone(
     with subprocess.Popen([sys.executable, "-c", OTHER_REPLAY], **pipes) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        with start(node, tmp_path / "hungry") as hungry:
+        with start_replay(gpu_node, tmp_path / "hungry") as hungry:
             assert hungry.stdout is not None
+            overdue = Timer(TIMEOUT_S, hungry.kill)
+            overdue.start()
             for line in hungry.stdout:
                 events.append(json.loads(line))
                 if events[-1]["event"] == "waiting":
                     other.communicate(timeout=60)
+            overdue.cancel()
     names = [event["event"] for event in events]
     assert names.index("retry") < names.index("waiting") < names.index("turn"), names
     assert next(event["reason"] for event in events if event["event"] == "retry") == "out_of_memory"
