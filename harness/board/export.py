@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from harness.board.ranking import Apart, Board, Entry
+from harness.board.places import Apart, Board, Entry
 from harness.board.standings import Standing
 from harness.store.codec import encode
 from harness.store.record import Record

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from harness.board.ranking import Board
+from harness.board.places import Board
 
 _DIGITS = 1  # of points; what is equal to these ties
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from harness.board import meanings
 from harness.board.fitted import Column, FittedTable, Row, number_column
-from harness.board.ranking import Apart, Board, Entry
+from harness.board.places import Apart, Board, Entry
 from harness.board.standings import Standing
 from harness.board.text import gap, microseconds, moment, percent, shape_names
 from harness.store.record import Record

@@ -16,7 +16,7 @@ from harness.engine.workspace import Workspace, find_workspace
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.board.ranking import Board
+    from harness.board.places import Board
     from harness.board.standings import Standing
     from harness.spec import Problem, Season
     from harness.store import Record

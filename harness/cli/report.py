@@ -11,7 +11,8 @@ from rich.text import Text
 
 from harness.board.history import list_changes
 from harness.board.listing import Listing
-from harness.board.ranking import Board, rank
+from harness.board.places import Board
+from harness.board.ranking import rank
 from harness.board.reading import fell_short
 from harness.board.show import render_kernels, render_record
 from harness.board.text import microseconds, seconds

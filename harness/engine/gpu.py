@@ -15,7 +15,6 @@ from harness.artifact import Artifact
 from harness.case import Case
 from harness.engine.gpu_node import run_node
 from harness.engine.progress import Event, Listener
-from harness.engine.report import report_outputs
 from harness.engine.workspace import scratch_folder
 from harness.errors import UsageError
 from harness.replay.node.gpu_events import find_machine_fault
@@ -31,9 +30,8 @@ from harness.replay.node.problem_document import write_problem_document
 from harness.replay.timing import Timing, geometric_mean, is_implausible, summarise
 from harness.sandbox import Level
 from harness.spec import Problem
-from harness.store import CaseRecord, Record, TimingRecord
 from harness.target import Target
-from harness.verdict import Kind, Verdict, judge_gpu_fault, judge_measured, judge_passed, judge_replay
+from harness.verdict import Verdict, judge_gpu_fault, judge_measured, judge_passed, judge_replay
 
 START_S = 180.0  # for starting processes, beside the calls themselves
 CALLS_PER_CASE = 8  # that may run into their time limit before the node gives up
@@ -147,13 +145,14 @@ def _refuse_if_bits_differ(case: CaseReport) -> CaseReport:
     if case.status != "passed" or not case.differing_bits:
         return case
     message = (
-        f"{_tell_differing(case)}, and this problem asks for the same bits each time: is the order of additions left "
+        f"{tell_differing(case)}, and this problem asks for the same bits each time: is the order of additions left "
         "to chance, as with atomics, or is memory read that nobody wrote?"
     )
     return replace(case, status="failed", reason="not_deterministic", message=message)
 
 
-def _tell_differing(case: CaseReport) -> str:
+def tell_differing(case: CaseReport) -> str:
+    """Say how many elements two calls on equal inputs did not agree on."""
     count = case.differing_bits
     return f"{count} element{' differs' if count == 1 else 's differ'} between two calls on equal inputs"
 
@@ -199,66 +198,3 @@ def _lines_of(kernel: str, artifact: Artifact) -> list[int]:
     keys = {key for key, built in artifact.kernels.items() if built.facts.name == kernel}
     launches = [launch for plan in artifact.plans.values() for launch in plan.launches]
     return sorted({launch.line for launch in launches if launch.kernel in keys and launch.line})
-
-
-def report_gpu_cases(replay: GpuReplay) -> tuple[CaseRecord, ...]:
-    """Return the cases in the record's form."""
-    pairs = zip(replay.cases, replay.report.cases, strict=True)
-    return tuple(_report_case(case, result, replay) for case, result in pairs)
-
-
-def add_replay(record: Record, replay: GpuReplay) -> Record:
-    """Return a record with what a replay gave: its machine, its cases, and its score if its verdict is PASSED."""
-    machine = {name: value if isinstance(value, (str, int)) else str(value) for name, value in _facts(replay).items()}
-    return replace(
-        record,
-        machine={**record.machine, **machine},
-        cases=report_gpu_cases(replay),
-        score_us=replay.score_us if record.kind == Kind.PASSED else None,
-    )
-
-
-def _facts(replay: GpuReplay) -> dict[str, str | int | float]:
-    """Return the node's facts; its sandbox is the runner's, not the one that a submission was built in."""
-    names = {"sandbox": "runner_sandbox", "why_lower": "why_lower_sandbox"}
-    return {names.get(name, name): value for name, value in replay.report.machine.items()}
-
-
-def _report_case(case: Case, result: CaseReport, replay: GpuReplay) -> CaseRecord:
-    message = result.message
-    if result.status == "passed" and result.differing_bits:
-        message = _tell_differing(result)
-    return CaseRecord(
-        case_id=case.id,
-        role=case.role,
-        shape=case.sizes,
-        distribution=case.distribution,
-        status="failed" if result.status == "fault" else result.status,
-        reason=result.reason,
-        message=message,
-        errors=report_outputs(result.judgement) if result.judgement else (),
-        seconds=result.seconds or None,
-        seeds=result.seeds,
-        timing=_report_timing(case.id, replay),
-    )
-
-
-def _report_timing(case_id: str, replay: GpuReplay) -> TimingRecord | None:
-    timing = replay.timings.get(case_id)
-    if timing is None:
-        return None
-    floor = replay.floors_us[case_id]
-    samples = next(c.samples for c in replay.report.cases if c.id == case_id and c.samples)
-    return TimingRecord(
-        time_us=round(timing.time_us, 3),
-        mean_us=round(timing.mean_us, 3),
-        low_us=round(timing.low_us, 3),
-        high_us=round(timing.high_us, 3),
-        p10_us=round(timing.p10_us, 3),
-        p90_us=round(timing.p90_us, 3),
-        samples=timing.samples,
-        floor_us=round(floor, 3),
-        percent_of_floor=round(100 * floor / timing.time_us, 1),
-        clocks={**replay.report.clocks, "witness_us": round(timing.witness_us, 3)},
-        spans_us=samples.spans_us,
-    )

@@ -13,7 +13,8 @@ from harness.case import load_cases
 from harness.engine.baselines import Baselines, add_speedups
 from harness.engine.build import Built
 from harness.engine.checking import CaseResult
-from harness.engine.gpu import GpuReplay, add_replay
+from harness.engine.gpu import GpuReplay
+from harness.engine.gpu_record import add_replay
 from harness.engine.machine import describe_machine
 from harness.engine.report import report_build, report_case, report_kernels, report_unrun, report_verdict
 from harness.engine.request import BuildRequest

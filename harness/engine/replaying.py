@@ -12,8 +12,8 @@ from pathlib import Path
 from harness.artifact import Artifact, identify_program, load_artifact
 from harness.case import Case, load_cases, select_cases
 from harness.engine.build import check_built
-from harness.engine.gpu import add_replay
 from harness.engine.gpu_node import LocalGpu, NodeLacksError, find_gpu_of, find_local_gpu, find_local_gpus, local_node
+from harness.engine.gpu_record import add_replay
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from harness.artifact import Artifact, load_artifact
 from harness.case import load_cases
-from harness.engine.gpu import add_replay
+from harness.engine.gpu_record import add_replay
 from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
 from harness.engine.progress import Listener
 from harness.engine.replaying import check_rules, describe_artifact

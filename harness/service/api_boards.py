@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from sqlalchemy import Connection
 
 from harness.board.export import board_csv, board_document, standings_document
-from harness.board.ranking import Board
+from harness.board.places import Board
 from harness.service.acts import list_acts
 from harness.service.documents import ActDocument, SeasonState, SubmissionState, describe_job
 from harness.service.entries import BoardKey

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection, func, select
 
 from harness.board.history import list_changes
-from harness.board.ranking import Board, Entry
+from harness.board.places import Board, Entry
 from harness.board.trend import Trend, plot_trend
 from harness.service.entries import BoardKey, board_of, find_ruling
 from harness.service.filling_live import find_waiting, list_notices

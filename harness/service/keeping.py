@@ -12,7 +12,7 @@ import time
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from harness.board.ranking import Board
+from harness.board.places import Board
 from harness.service.entries import BoardKey
 from harness.service.logs import warn
 from harness.service.reading import count_records, load_board

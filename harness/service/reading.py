@@ -14,7 +14,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, select
 
 from harness.board.concealing import conceal
-from harness.board.ranking import Board, arrange
+from harness.board.places import Board
+from harness.board.ranking import arrange
 from harness.board.standings import Standing, rank_overall
 from harness.service.entries import DISQUALIFIED, RANKED, BoardKey, on_board
 from harness.service.job import Job, read_job

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from harness.board.concealing import conceal
 from harness.board.history import list_changes
-from harness.board.ranking import Board, rank
+from harness.board.places import Board
+from harness.board.ranking import rank
 from harness.board.standings import rank_overall
 from harness.board.trend import Trend, plot_trend
 from harness.site.links import board_page

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 from markupsafe import Markup
 
-from harness.board.ranking import Entry
+from harness.board.places import Entry
 from harness.site.links import Links
 from harness.store.record import CaseRecord
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from harness.board.history import Change
-from harness.board.ranking import Board, Entry
+from harness.board.places import Board, Entry
 from harness.board.standings import Standing
 from harness.board.trend import Trend
 from harness.store.record import Record, Setting

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from harness.case import load_cases
-from harness.engine.gpu import GpuReplay, judge_gpu_replay, report_gpu_cases, run_gpu_replay
+from harness.engine.gpu import GpuReplay, judge_gpu_replay, run_gpu_replay
+from harness.engine.gpu_record import report_gpu_cases
 from harness.engine.gpu_stage import Judged, replay_on_gpu
 from harness.engine.progress import ignore
 from harness.errors import WorkerError

@@ -10,8 +10,9 @@ import pytest
 
 from harness.artifact import Artifact, BuildCost, Manifest
 from harness.case import load_cases
-from harness.engine.gpu import judge_gpu_replay, report_gpu_cases, run_gpu_replay
+from harness.engine.gpu import judge_gpu_replay, run_gpu_replay
 from harness.engine.gpu_node import LocalGpu, run_node
+from harness.engine.gpu_record import report_gpu_cases
 from harness.engine.replaying import check_gpu, find_artifact
 from harness.engine.workspace import Workspace
 from harness.errors import UsageError, WorkerError
