@@ -10,7 +10,8 @@ from harness.service.acts import list_acts
 from harness.service.job import QUEUED, STAGES, Job, iso
 from harness.service.schema import acts, frozen
 from harness.service.waiting import Wait, count_waiting, list_queue, observe, wait_of
-from harness.site.views import ENTRIES, Act, ActsView, QueueRow, QueueView, cut
+from harness.site.live_views import Act, ActsView, QueueView
+from harness.site.views import ENTRIES, QueueRow, cut
 
 
 def list_notices(connection: Connection, problem: str | None = None) -> tuple[str, ...]:

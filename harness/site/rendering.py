@@ -24,10 +24,11 @@ from harness import __version__
 from harness.board import reading, text
 from harness.board.concealing import conceal, hides_something
 from harness.site.links import Links, board_page, team_page
+from harness.site.live_views import ActsView, QueueView
 from harness.site.problem import ProblemView
 from harness.site.rows import Rows
 from harness.site.shortening import shorten
-from harness.site.views import ActsView, BoardView, QueueView, RecordView, SeasonFacts, SeasonView, SourceFile, TeamView
+from harness.site.views import BoardView, RecordView, SeasonFacts, SeasonView, SourceFile, TeamView
 from harness.text import clean
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -1,7 +1,7 @@
 """What each page shows: one frozen dataclass a page. Whoever holds the records fills them, `rendering` draws them.
 
 The static export fills them from a list of records (`gathering`), the live service from its database. So a page is the
-same wherever it comes from, and nothing here knows a database.
+same wherever it comes from, and nothing here knows a database. What only the live service shows is in `live_views`.
 """
 
 from __future__ import annotations
@@ -175,6 +175,31 @@ def tell_ruling(reason: str) -> str:
 
 
 @dataclass(frozen=True)
+class QueueRow:
+    """A submission on its way.
+
+    Attributes:
+        position: how many are before it and it; None once it runs.
+        stage: "build" or "replay", for people.
+        state: "queued", "leased", "running".
+        since: when it came into this state, ISO.
+        attempt: 2 if a fault of ours made it begin again.
+        estimate_s: how long until it is done, if that can be said.
+    """
+
+    record_id: str
+    team: str
+    problem: str
+    target: str
+    state: str
+    since: str
+    position: int | None = None
+    stage: str = ""
+    attempt: int = 1
+    estimate_s: float | None = None
+
+
+@dataclass(frozen=True)
 class RecordView:
     """A submission.
 
@@ -230,65 +255,3 @@ class TeamView:
     window: Window = Window()
     title: str = ""
     ruled: Collection[str] = ()
-
-
-@dataclass(frozen=True)
-class QueueRow:
-    """A submission on its way.
-
-    Attributes:
-        position: how many are before it and it; None once it runs.
-        stage: "build" or "replay", for people.
-        state: "queued", "leased", "running".
-        since: when it came into this state, ISO.
-        attempt: 2 if a fault of ours made it begin again.
-        estimate_s: how long until it is done, if that can be said.
-    """
-
-    record_id: str
-    team: str
-    problem: str
-    target: str
-    state: str
-    since: str
-    position: int | None = None
-    stage: str = ""
-    attempt: int = 1
-    estimate_s: float | None = None
-
-
-@dataclass(frozen=True)
-class QueueView:
-    """What waits and what runs; live only.
-
-    Attributes:
-        rows: those that run, then those that wait, in their order; `window` counts all.
-        durations_s: stages to the time that one takes, from what was observed.
-        workers: kinds of workers to how many are alive.
-    """
-
-    rows: tuple[QueueRow, ...] = ()
-    window: Window = Window()
-    durations_s: Mapping[str, float] = field(default_factory=dict)
-    workers: Mapping[str, int] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Act:
-    """One act of an organiser: who did what to whom or to what, when, and why."""
-
-    when: str
-    who: str
-    what: str
-    subject: str = ""
-    reason: str = ""
-    record_id: str = ""
-
-
-@dataclass(frozen=True)
-class ActsView:
-    """The organisers' log, the newest first; live only. It is appended to and never changed."""
-
-    acts: tuple[Act, ...] = ()
-    window: Window = Window()

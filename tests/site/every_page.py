@@ -12,10 +12,11 @@ from pathlib import Path
 
 from harness.site.export import render_site
 from harness.site.links import Links, numbered
+from harness.site.live_views import Act, ActsView, QueueView
 from harness.site.loading import load_problem_texts
 from harness.site.problem import ProblemText
 from harness.site.rendering import Site, render, render_message
-from harness.site.views import Act, ActsView, QueueRow, QueueView, RecordView, SeasonFacts, SourceFile, Window
+from harness.site.views import QueueRow, RecordView, SeasonFacts, SourceFile, Window
 from harness.store.record import Record
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import SEASON, make_season

@@ -12,8 +12,9 @@ from harness.frame import Frame
 from harness.site.export import render_site
 from harness.site.gathering import Gathered, rank_boards
 from harness.site.links import Links, team_page
+from harness.site.live_views import Act, ActsView, QueueView
 from harness.site.rendering import MAX_PAGE_BYTES, Site, aligned, render
-from harness.site.views import Act, ActsView, QueueView, RecordView, SourceFile, cut
+from harness.site.views import RecordView, SourceFile, cut
 from harness.store.record import VerdictRecord
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import SEASON, make_season
