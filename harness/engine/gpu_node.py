@@ -27,11 +27,13 @@ from harness.target import Target, load_target
 from harness.text import clean
 
 LINE_BYTES = 32 << 20
+WORDS_BYTES = 2 * LINE_BYTES  # in all
 ERROR_BYTES = 4000
 DESCRIBE_S = 120.0
 WAIT_S = 1800.0  # for other replays on the node's GPU
 MOST_WAITS = 2
 _GRACE_S = 5.0
+_POLL_S = 0.005
 
 
 class NodeLacksError(WorkerError):
@@ -71,7 +73,8 @@ def find_local_gpus() -> tuple[LocalGpu, ...]:
         return ()
     rows = [[part.strip() for part in line.split(",", 3)] for line in result.stdout.splitlines()]
     shown = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return tuple(gpu for row in rows if _is_shown(row, shown) and (gpu := _parse_gpu(row)) is not None)
+    found = [(row[0], gpu) for row in rows if (gpu := _parse_gpu(row)) is not None]
+    return tuple(gpu for index, gpu in found if _is_shown(index, gpu.uuid, shown))
 
 
 def find_local_gpu() -> LocalGpu | None:
@@ -79,10 +82,10 @@ def find_local_gpu() -> LocalGpu | None:
     return next(iter(find_local_gpus()), None)
 
 
-def _is_shown(row: list[str], shown: str | None) -> bool:
+def _is_shown(index: str, uuid: str, shown: str | None) -> bool:
     if shown is None:
         return True
-    return any(name and (name == row[0] or row[1].startswith(name)) for name in map(str.strip, shown.split(",")))
+    return any(name and (name == index or uuid.startswith(name)) for name in map(str.strip, shown.split(",")))
 
 
 def _parse_gpu(row: list[str]) -> LocalGpu | None:
@@ -164,7 +167,7 @@ def run_node(command: Sequence[str], timeout_s: float, wanted: str = "report") -
     )
     lines = _Lines(process, time.monotonic() + timeout_s)
     failure: WorkerError | None = None
-    done = False
+    done = said_all = False
     try:
         for line in lines:
             event = parse_object(line) or {}
@@ -175,8 +178,9 @@ def run_node(command: Sequence[str], timeout_s: float, wanted: str = "report") -
             done = done or event.get("event") == wanted
             if event:
                 yield event
+        said_all = True
     finally:
-        _end(process, _GRACE_S if done else 0)
+        _end(process, _GRACE_S if done or said_all else 0)
     if not done:
         why = lines.error.decode("utf-8", "replace").strip()[-ERROR_BYTES:] or f"exit code {process.returncode}"
         raise failure or WorkerError(f"the GPU node ended without a {wanted}: {why}")
@@ -208,13 +212,14 @@ class _Lines:
         out, err = self._process.stdout, self._process.stderr
         assert out is not None
         assert err is not None
-        buffer = b""
+        buffer, left_bytes = b"", WORDS_BYTES
         with selectors.DefaultSelector() as selector:
             for stream in (out, err):
                 selector.register(stream, selectors.EVENT_READ)
             while selector.get_map():
-                ready = selector.select(max(self._deadline - time.monotonic(), 0))
-                if not ready:
+                left_s = self._deadline - time.monotonic()
+                ready = selector.select(max(left_s, 0))
+                if left_s < 0 or not ready:
                     raise WorkerError("the GPU node took longer than the replay's time limit")
                 for key, _ in ready:
                     data = os.read(key.fd, 1 << 16)
@@ -224,19 +229,25 @@ class _Lines:
                         self.error = (self.error + data)[-ERROR_BYTES:]
                     else:
                         *whole, buffer = (buffer + data).split(b"\n")
+                        left_bytes -= len(data)
                         yield from whole
                         if len(buffer) > LINE_BYTES:
                             raise WorkerError("the GPU node sent a line that is too long")
+                        if left_bytes < 0:
+                            raise WorkerError(f"the GPU node sent more than {WORDS_BYTES >> 20} MiB of words")
 
 
 def _end(process: subprocess.Popen[bytes], grace_s: float) -> None:
     """End the node and every process that it started."""
-    if process.poll() is None:
-        try:
-            process.wait(timeout=grace_s)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+    deadline = time.monotonic() + grace_s
+    while _runs(process) and time.monotonic() < deadline:
+        time.sleep(_POLL_S)
+    os.killpg(process.pid, signal.SIGKILL)  # its group has its number until it is waited for, even if it has ended
     process.wait()
     for stream in (process.stdout, process.stderr):
         if stream is not None:
             stream.close()
+
+
+def _runs(process: subprocess.Popen[bytes]) -> bool:
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None

@@ -48,9 +48,12 @@ def test_what_is_hidden_from_cuda_is_not_used(tmp_path, monkeypatch, shown, name
     assert [gpu.uuid for gpu in find_local_gpus()] == names
 
 
-@pytest.mark.parametrize("rows", [["No devices were found"], ["0, GPU-a, [N/A], NVIDIA H200"], []])
-def test_a_driver_that_lists_nothing_of_use(tmp_path, monkeypatch, rows):
+@pytest.mark.parametrize("shown", [None, "0", "GPU-a", ""])
+@pytest.mark.parametrize("rows", [["No devices were found"], ["0, GPU-a, [N/A], NVIDIA H200"], ["NVIDIA-SMI,"], []])
+def test_a_driver_that_lists_nothing_of_use(tmp_path, monkeypatch, rows, shown):
     driver_tool(tmp_path, monkeypatch, *rows, code=0 if rows else 9)
+    if shown is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
     assert find_local_gpus() == ()
 
 

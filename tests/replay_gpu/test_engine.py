@@ -1,9 +1,11 @@
 """From a node's words to a verdict. The node is a stand-in that repeats what one on an H200 said (`recorded/`)."""
 
+import contextlib
 import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -208,6 +210,38 @@ def test_a_node_that_does_not_report(tmp_path, lines, told):
 def test_a_node_that_takes_too_long():
     with pytest.raises(WorkerError, match="longer than the replay's time limit"):
         list(run_node([sys.executable, "-c", "import time; time.sleep(60)"], timeout_s=0.5))
+
+
+def test_a_node_that_never_stops_talking_takes_too_long():
+    started = time.monotonic()
+    with pytest.raises(WorkerError, match="longer than the replay's time limit"):
+        list(run_node(["yes", '{"event": "case"}'], timeout_s=0.5))
+    assert time.monotonic() - started < 10
+
+
+def test_a_node_that_has_very_much_to_say(monkeypatch):
+    monkeypatch.setattr("harness.engine.gpu_node.WORDS_BYTES", 1 << 20)
+    with pytest.raises(WorkerError, match="more than 1 MiB of words"):
+        list(run_node(["yes", '{"event": "case"}'], timeout_s=60))
+
+
+@pytest.mark.parametrize("report", ['echo \'{"event": "report"}\'', "true"])
+def test_what_a_node_started_ends_with_it(tmp_path, report):
+    """Also where the node itself has ended before; it has its own stdout, or reading would not end."""
+    script = f"sleep 600 >/dev/null 2>&1 & echo $! > {tmp_path}/pid; {report}"
+    with contextlib.suppress(WorkerError):
+        list(run_node(["sh", "-c", script], timeout_s=20))
+    pid = int((tmp_path / "pid").read_text())
+    deadline = time.monotonic() + 10
+    while _is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _is_running(pid)
+
+
+def _is_running(pid):
+    with contextlib.suppress(FileNotFoundError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
 
 
 def test_a_node_may_wait_for_its_gpu_and_once_more_to_have_it_alone():
