@@ -6,11 +6,13 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from harness.engine.progress import Event, Listener, ignore
+from harness.text import clean
 
 TITLES = {
     "trace": "trace",
@@ -34,7 +36,7 @@ def show_progress(*, quiet: bool) -> Iterator[Listener]:
     if quiet:
         yield ignore
     elif not sys.stderr.isatty():
-        yield _Lines().hear
+        yield _cleaned(_Lines().hear)
     else:
         columns = (
             SpinnerColumn(finished_text="[green]✓"),
@@ -45,7 +47,12 @@ def show_progress(*, quiet: bool) -> Iterator[Listener]:
             TextColumn("{task.fields[note]}", markup=False),
         )
         with Progress(*columns, console=Console(stderr=True), transient=False) as progress:
-            yield _Bars(progress).hear
+            yield _cleaned(_Bars(progress).hear)
+
+
+def _cleaned(hear: Listener) -> Listener:
+    """Take away what acts on a terminal from what others say: a node, a service, a submission."""
+    return lambda event: hear(replace(event, text=clean(event.text, lines=event.state == "printed")))
 
 
 def quote_printed(text: str) -> str:
