@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.cli.output import print_json, print_renderable
+from harness.cli.output import print_json, print_renderable, report_faulty
 from harness.cli.request import DEFAULT_TEAM, Options, resolve
 from harness.engine.workspace import find_workspace
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.engine.baselines import Baselines
     from harness.engine.progress import Listener
 
@@ -25,36 +27,61 @@ def command(problem: str | None, target: str | None, as_json: bool) -> int:
     """Measure the starter, the reference in eager torch and in compiled torch, of PROBLEM or of all problems.
 
     Needs a GPU of the season. Kept in baselines/, one file a problem and GPU, with the environment; records then say
-    how many times faster than each a submission is.
+    how many times faster than each a submission is. Of all problems, one at fault is left out.
     """
-    from harness.cli.progress import show_progress
-    from harness.engine.baselines import save_baselines
     from harness.engine.gpu_node import find_season_gpu, local_node
     from harness.engine.replaying import explain_no_gpu
-    from harness.spec import find_problem, load_season
+    from harness.spec import choose_problems, load_season
     from harness.target import load_target
 
     workspace = find_workspace(Path.cwd())
     season = load_season(workspace.root)
-    names = [find_problem(workspace.root, problem).name] if problem is not None else list(season.problems)
+    names, faults = choose_problems(workspace.root, season, [problem] if problem is not None else [])
     targets = (load_target(target).name,) if target is not None else season.targets
     found = find_season_gpu(season.model_copy(update={"targets": targets}))
     if found is None:
         raise UsageError(f"baselines are measured on a GPU of the season ({', '.join(targets)}): {explain_no_gpu()}")
     gpu, model = found
     node = local_node(workspace.state, gpu)
-    measured = []
-    for name in names:
-        with show_progress(quiet=as_json) as listener:
-            measured.append(_measure(name, model.name, node, listener, as_json=as_json))
-        save_baselines(measured[-1], workspace.root)
+    measured, failed = _measure_all(list(names), model.name, node, workspace.root, quiet=as_json)
+    if problem is not None and failed:
+        raise next(iter(failed.values()))
+    faults |= {name: str(error) for name, error in failed.items()}
     if as_json:
         from harness.store.codec import encode
 
-        print_json([encode(baselines) for baselines in measured])
+        faulty = [{"problem": name, "error": told} for name, told in faults.items()]
+        print_json([*map(encode, measured), *faulty])
     else:
         print_renderable(*map(_table, measured))
-    return 0
+    return max([report_faulty(faults), *(error.exit_code for error in failed.values())])
+
+
+def _measure_all(
+    names: Sequence[str], target: str, node: list[str], root: Path, *, quiet: bool
+) -> tuple[list[Baselines], dict[str, HarnessError]]:
+    """Measure and keep the baselines of problems; return them, and by name what was wrong with each of the others.
+
+    Raises:
+        NodeLacksError: this machine can measure none.
+    """
+    from harness.cli.progress import show_progress
+    from harness.engine.baselines import save_baselines
+    from harness.engine.gpu_node import NodeLacksError
+
+    measured: list[Baselines] = []
+    failed: dict[str, HarnessError] = {}
+    for name in names:
+        try:
+            with show_progress(quiet=quiet) as listener:
+                measured.append(_measure(name, target, node, listener, as_json=quiet))
+        except NodeLacksError:
+            raise
+        except HarnessError as error:
+            failed[name] = error
+        else:
+            save_baselines(measured[-1], root)
+    return measured, failed
 
 
 def _measure(problem: str, target: str, node: list[str], listener: Listener, *, as_json: bool) -> Baselines:
@@ -62,7 +89,6 @@ def _measure(problem: str, target: str, node: list[str], listener: Listener, *, 
     from harness.engine.build import Built, run_build
     from harness.engine.gpu_node import NodeLacksError
     from harness.engine.gpu_stage import Judged, replay_on_gpu
-    from harness.errors import HarnessError
     from harness.verdict import Kind
 
     options = Options(problem, DEFAULT_TEAM, None, target, None, "default", (), False, as_json, False)

@@ -54,7 +54,7 @@ def command(
     """
     from harness.board.export import board_csv
     from harness.board.standings import rank_overall
-    from harness.spec import load_season
+    from harness.spec import choose_problems, load_season
     from harness.target import load_target
 
     if source is not None and "://" in source:
@@ -69,7 +69,8 @@ def command(
         raise UsageError("--csv needs a problem: one table is one board. Problems: " + ", ".join(season.problems))
     if standings and problem is not None:
         raise UsageError("--standings are over all problems: leave the problem out")
-    found, faults = _find_problems(workspace.root, season, problem)
+    by_name, faults = choose_problems(workspace.root, season, [problem] if problem is not None else [])
+    found = list(by_name.values())
     targets = [load_target(target).name] if target else list(season.targets)
     with _open(workspace, Path(source) if source else None) as records:
         if export is not None:
@@ -87,20 +88,6 @@ def command(
     else:
         _show(boards, titles, overall, note, team=team, only_standings=standings)
     return report_faulty(faults)
-
-
-def _find_problems(root: Path, season: Season, name: str | None) -> tuple[list[Problem], dict[str, str]]:
-    """Return the problem that is asked for; else the season's that load, and what is wrong with the others.
-
-    Raises:
-        SpecError: the one that is asked for is at fault, or all are.
-    """
-    from harness.spec import find_problem, survey_season_problems
-
-    if name is not None:
-        return [find_problem(root, name)], {}
-    problems, faults = survey_season_problems(root, season)
-    return list(problems.values()), faults
 
 
 @dataclass(frozen=True)

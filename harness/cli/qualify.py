@@ -44,12 +44,11 @@ def command(
     """
     from harness.case import DEFAULT_SUITE, suite_names
     from harness.qualify.asked import ask_suite
-    from harness.spec import find_problem, load_season, survey_season_problems
+    from harness.spec import choose_problems, load_season
 
     workspace = find_workspace(Path.cwd())
     season = load_season(workspace.root)
-    named = {name: find_problem(workspace.root, name) for name in problems}
-    by_name, faults = (named, {}) if problems else survey_season_problems(workspace.root, season)
+    by_name, faults = choose_problems(workspace.root, season, problems)
     found = list(by_name.values())
     ranking = {name: entry.suites for name, entry in season.problems.items()}
     asked = {

@@ -76,6 +76,22 @@ def survey_season_problems(root: Path, season: Season) -> tuple[dict[str, Proble
     return found, faults
 
 
+def choose_problems(root: Path, season: Season, names: Sequence[str]) -> tuple[dict[str, Problem], dict[str, str]]:
+    """Load the problems that are named; where none is, survey the season's.
+
+    Returns:
+        The problems, and what is wrong with those that are left out of all, both by name.
+
+    Raises:
+        UsageError: there is none of a name.
+        SpecError: one that is named is at fault, or all of the season's are.
+    """
+    if not names:
+        return survey_season_problems(root, season)
+    problems = [find_problem(root, name) for name in names]
+    return {problem.name: problem for problem in problems}, {}
+
+
 def _find_named(root: Path, name: str) -> Problem:
     try:
         return find_problem(root, name)
