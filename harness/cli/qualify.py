@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.output import output_columns, print_json, print_renderable, report_faulty
+from harness.cli.output import print_json, print_renderable, report_faulty
+from harness.cli.qualify_report import document, render
 from harness.engine.workspace import find_workspace
+from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.engine.workspace import Workspace
     from harness.qualify.asked import SuiteRequest
-    from harness.qualify.conditions import Qualification, SuiteResult
-    from harness.qualify.margins import Margin
-    from harness.qualify.measurements import Candidate, Cell
+    from harness.qualify.conditions import Qualification
     from harness.spec import Problem, Season
-
-_BETWEEN = 2  # blanks after a column
 
 
 @click.command()
@@ -40,7 +38,7 @@ def command(
 
     Honest ones must pass everywhere, and every mutant must be refused somewhere in every suite that ranks or may. Those
     that kernels.yml makes of the starter are submitted as Helion kernels too, and replayed on this machine's GPU if the
-    season ranks on it. Exits with 1 if anything is missing, and says what.
+    season ranks on it. Exits with 1 if anything is missing, and says what; of several problems, each has its turn.
     """
     from harness.case import DEFAULT_SUITE, suite_names
     from harness.qualify.asked import ask_suite
@@ -56,24 +54,55 @@ def command(
         for p in found
         for suites in [(suite,) if suite else suite_names(p)]
     }  # an unknown suite is told before anything runs
-    results = []
+    results: list[Qualification] = []
+    failed: dict[str, HarnessError] = {}
     for problem in found:
-        result = _qualify(problem, asked[problem.name], seeds, quiet=as_json)
-        if kernels:
-            result = _add_kernels(result, problem, suite or DEFAULT_SUITE, workspace, season, quiet=as_json)
+        try:
+            result = _qualify(problem, asked[problem.name], seeds, quiet=as_json)
+            if kernels:
+                result = _add_kernels(result, problem, suite or DEFAULT_SUITE, workspace, season, quiet=as_json)
+        except HarnessError as error:
+            if len(problems) == 1:
+                raise
+            failed[problem.name] = error  # the others have their turn all the same
+            continue
         results.append(result)
-        if as_markdown:
-            from harness.qualify.table import markdown
-
-            sys.stdout.write(markdown(results[-1]))
-        elif not as_json:
-            print_renderable(*_render(results[-1]))
+        if not as_json:
+            _show(result, as_markdown=as_markdown)
     if as_json:
-        documents = [_document(result) for result in results]
-        faulty = [{"problem": name, "error": told} for name, told in faults.items()]
-        print_json(documents[0] if len(problems) == 1 else [*documents, *faulty])
+        documents = [*map(document, results), *_failures(failed, faults)]
+        print_json(documents[0] if len(problems) == 1 else documents)
+    return _conclude(results, failed, faults)
+
+
+def _show(result: Qualification, *, as_markdown: bool) -> None:
+    if as_markdown:
+        from harness.qualify.table import markdown
+
+        sys.stdout.write(markdown(result))
+    else:
+        print_renderable(*render(result))
+
+
+def _failures(failed: Mapping[str, HarnessError], faults: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The documents of problems that could not be tried, and of those at fault."""
+    untried = [{"problem": name, "qualified": False, "error": str(error)} for name, error in failed.items()]
+    return [*untried, *({"problem": name, "error": told} for name, told in faults.items())]
+
+
+def _conclude(results: Sequence[Qualification], failed: Mapping[str, HarnessError], faults: Mapping[str, str]) -> int:
+    """Tell which problems could not be tried, and why; return the exit code.
+
+    A problem that has no mutants, or some that cannot be imported, is not qualified; a crash is told as one alone is.
+    """
+    from harness.text import clean
+
+    for name, error in failed.items():
+        print(f"error: {clean(name)} is not qualified: {clean(str(error), lines=True)}", file=sys.stderr)
     left_out = report_faulty(faults)
-    return left_out if all(result.qualified for result in results) else 1
+    if any(error.exit_code == HarnessError.exit_code for error in failed.values()):
+        return HarnessError.exit_code
+    return left_out if not failed and all(result.qualified for result in results) else 1
 
 
 def _qualify(problem: Problem, suites: list[SuiteRequest], seeds: int, *, quiet: bool) -> Qualification:
@@ -110,133 +139,3 @@ def _add_kernels(
             lambda step, done, total: listener(Event("qualify", "advance", f"{problem.name} {step}", done, total)),
         )
     return dataclasses.replace(result, kernels=trials)
-
-
-def _document(result: Qualification) -> dict[str, Any]:
-    from harness.store.codec import encode
-
-    measured = result.measured
-    suites = [
-        {
-            "suite": suite.measured.suite,
-            "standing": suite.measured.standing,
-            "faults": [encode(fault) for fault in suite.faults],
-            "trials": [encode(trial) for trial in suite.measured.trials],
-            "without_mutants": list(suite.measured.without_mutants),
-            "untried": list(suite.measured.untried),
-        }
-        for suite in result.suites
-    ]
-    facts = encode(dataclasses.replace(measured, suites=()))
-    return {
-        "qualified": result.qualified,
-        **facts,
-        "suites": suites,
-        "kernels": [encode(trial) for trial in result.kernels],
-        "kernel_faults": [encode(fault) for fault in result.kernel_faults],
-    }
-
-
-def _render(result: Qualification) -> list[Any]:
-    from rich.text import Text
-
-    measured = result.measured
-    word, style = ("QUALIFIED", "bold green") if result.qualified else ("NOT QUALIFIED", "bold red")
-    mutants = sum(candidate.mutant for candidate in measured.candidates)
-    facts = f"  {measured.problem} · version {measured.version} · precision {measured.precision} · {mutants} mutants"
-    parts: list[Any] = [Text.assemble((word, style), facts)]
-    for suite in result.suites:
-        parts += _render_suite(suite, result, told=suite in result.deciding)
-    parts.append(
-        Text("Numbers are the largest error over its tolerance, ✗ is refused; 0 is less than 0.01.", "dim"),
-    )
-    parts += [Text(f"{margin.output}: {{{margin.written()}}}", "dim") for margin in _margins(result)]
-    return parts + _render_kernels(result)
-
-
-def _margins(result: Qualification) -> tuple[Margin, ...]:
-    """The margins in the first suite, for task.yml."""
-    from harness.qualify.margins import measure_margins
-
-    return measure_margins(result.suites[0].measured, result.measured)
-
-
-def _render_kernels(result: Qualification) -> list[Any]:
-    """What became of the Helion kernels, and the faults among them."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    if not result.kernels:
-        return []
-    table = Table("kernel", "replayed on", "verdict", "", box=box.SIMPLE, padding=(0, 1, 0, 0))
-    for trial in result.kernels:
-        style = "green" if trial.as_expected else "bold red"
-        table.add_row(trial.kernel, trial.device, Text(trial.verdict, style), f"{trial.reason} {trial.case}".strip())
-    faults = [Text(f"  • {fault.message}", "red") for fault in result.kernel_faults]
-    return [Text("\nAs Helion kernels, submitted like anybody's"), table, *faults]
-
-
-def _render_suite(suite: SuiteResult, result: Qualification, *, told: bool) -> list[Any]:
-    """The table of a suite, and its faults where they decide."""
-    from rich.text import Text
-
-    from harness.qualify.table import summary
-
-    parts: list[Any] = [Text(f"\nSuite {suite.measured.suite} {summary(suite)}"), *_tables(suite, result)]
-    if told:
-        parts += [Text(f"  • {fault.message}", "red") for fault in suite.faults]
-    if suite.measured.without_mutants:
-        parts.append(Text(f"too large for mutants: {', '.join(suite.measured.without_mutants)}", "dim"))
-    if suite.measured.untried:
-        parts.append(Text(f"too large for a CPU: {', '.join(suite.measured.untried)}", "dim"))
-    return parts
-
-
-def _tables(suite: SuiteResult, result: Qualification) -> Iterator[Any]:
-    """Yield the table, in as many parts as it takes to show every number whole."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from harness.qualify.table import cell_text, distributions, expectation, rows
-
-    failed = {fault.subject for fault in suite.faults}
-    names, lines = [], []
-    for candidate, cells in rows(suite, result.measured):
-        name = candidate.name if candidate.mutant else f"{candidate.name}: {expectation(candidate)}"
-        style = "bold red" if candidate.name in failed else "" if candidate.mutant else "bold"
-        names.append(Text(name, style))
-        lines.append([Text(cell_text(cell), _colour(candidate, cell)) for cell in cells])
-    heads = [name.replace("_", "\n").replace("-", "\n", 1) for name in distributions(suite)]
-    widths = [
-        max(map(len, (*head.split("\n"), *column)))
-        for head, column in zip(heads, zip(*lines, strict=True), strict=True)
-    ]
-    for part in fit(widths, output_columns() - max(map(len, names)) - 4):
-        table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-        table.add_column("", no_wrap=True)
-        for head in heads[part]:
-            table.add_column(head, justify="right", no_wrap=True)
-        for label, line in zip(names, lines, strict=True):
-            table.add_row(label, *line[part])
-        yield table
-
-
-def fit(widths: Sequence[int], columns: int) -> Iterator[slice]:
-    """Yield which neighbours fit side by side; one that is too wide stands alone."""
-    start, taken = 0, 0
-    for number, width in enumerate(widths):
-        if number > start and taken + width + _BETWEEN > columns:
-            yield slice(start, number)
-            start, taken = number, 0
-        taken += width + _BETWEEN
-    yield slice(start, len(widths))
-
-
-def _colour(candidate: Candidate, cell: Cell | None) -> str:
-    if cell is None or candidate.expected == "either":
-        return "dim"
-    if candidate.expected == "accept":
-        return "red" if cell.refused else "green"
-    return "green" if cell.refused else "dim"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.qualify import fit
+from harness.cli.qualify_report import fit
 
 from .conftest import AFFINE
 
@@ -139,3 +139,34 @@ def test_markdown_is_all_that_stdout_has_whatever_mutants_py_prints(root):
     assert result.returncode == 0
     assert result.stdout.startswith("`harness qualify affine` tries the honest kernel")
     assert "hello" not in result.stdout
+
+
+UNTRIED = {
+    "no such file; a problem needs compute() and MUTANTS there to be qualified": (None, 1),
+    "mutants.py: importing it raised ModuleNotFoundError: No module named 'gone' at line 2": ("\nimport gone\n", 1),
+    "the process that tried scale ended with code 7:": ("import os\nos._exit(7)\n", 3),
+}
+
+
+@pytest.mark.parametrize("told", UNTRIED)
+@pytest.mark.parametrize("names", [[], ["scale", "affine"]])
+def test_a_problem_that_cannot_be_tried_stands_in_no_others_way(root, told, names):
+    (root / "shapes.yaml").write_text((root / "shapes.yaml").read_text() + "    affine: {points: 10}\n")
+    source, code = UNTRIED[told]
+    if source is not None:
+        (root / "problems" / "scale" / "mutants.py").write_text(source)
+    result = run(root, *names, "--suite", "default", "--seeds", "2", "--no-kernels")
+    assert result.returncode == code, result.stderr
+    assert result.stdout.startswith("QUALIFIED  affine · version ")
+    assert "error: scale is not qualified: " in result.stderr
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_problem_that_cannot_be_tried_is_in_json_too(root):
+    result = run(root, "scale", "affine", "--suite", "default", "--seeds", "2", "--no-kernels", "--json")
+    good, bad = json.loads(result.stdout)
+    assert (good["problem"], good["qualified"]) == ("affine", True)
+    assert (bad["problem"], bad["qualified"]) == ("scale", False)
+    assert "mutants.py: no such file" in bad["error"]
+    assert result.returncode == 1
