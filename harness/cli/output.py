@@ -68,3 +68,10 @@ def report_bug(error: Exception, *, debug: bool) -> None:
     advice = "" if debug else "; the same command with --debug shows where"
     told = f"{type(error).__name__}: {clean(str(error), lines=True)}"
     print(f"harness error: {told}\nThis is the harness's fault: please report it{advice}.", file=sys.stderr)
+
+
+def conclude(code: int, message: str) -> int:
+    """Give a program that asked for JSON the error as such, whatever was wrong; return the exit code."""
+    if "--json" in sys.argv:
+        print_json({"error": message, "exit_code": code})
+    return code

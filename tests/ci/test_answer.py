@@ -14,7 +14,7 @@ from harness.ci.git import open_commits
 from harness.ci.github import GitHub, GitHubError
 from harness.ci.people import find_author
 from harness.ci.report import Check, Report, encode_report
-from harness.cli import cli
+from harness.cli.verbs import cli
 from harness.errors import HarnessError, UsageError
 from harness.frame import Frame
 from tests.ci.fake_github import TOKEN, FakeGitHub

@@ -13,7 +13,7 @@ from harness.ci.extract import extract
 from harness.ci.gate import inspect
 from harness.ci.git import open_commits
 from harness.ci.people import find_author
-from harness.cli import cli
+from harness.cli.verbs import cli
 from harness.errors import HarnessError, UsageError
 from harness.submission import MAX_FILES, MAX_MAIN_BYTES
 from tests.ci.repository import STARTER, git, run_harness

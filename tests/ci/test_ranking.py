@@ -17,7 +17,7 @@ from harness.ci.held_names import load_held
 from harness.ci.merged import merged_entries, named_entries, split_doubles
 from harness.ci.records_branch import add_records, load_branch
 from harness.ci.report import Report, ReportError, encode_report, load_report, save_report
-from harness.cli import cli
+from harness.cli.verbs import cli
 from harness.engine.replaying import NOT_RECORDED
 from harness.errors import StoreError, UsageError
 from harness.spec import find_problem

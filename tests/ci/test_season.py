@@ -8,7 +8,7 @@ import pytest
 from harness.ci.change import Change
 from harness.ci.markdown import render_season
 from harness.ci.season_changes import ProblemChange, Setting, changed_problems, changed_settings
-from harness.cli import cli
+from harness.cli.verbs import cli
 from harness.errors import SpecError, UsageError
 from tests.ci.hostile import TEXTS
 from tests.ci.rendering import assert_harmless

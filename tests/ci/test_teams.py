@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from harness.cli import cli
+from harness.cli.verbs import cli
 from harness.errors import SpecError, UsageError
 from harness.spec.team import (
     RESERVED,

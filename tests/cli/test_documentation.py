@@ -11,7 +11,7 @@ except ImportError:  # Python 3.10
     import tomli as tomllib
 
 from harness import toolchain
-from harness.cli import VERBS
+from harness.cli.verbs import VERBS
 from harness.trace.failures import REASONS
 from harness.verdict import Kind
 

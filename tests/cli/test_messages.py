@@ -108,7 +108,7 @@ def _cpu_s(root, *arguments):
 
 
 def test_help_imports_nothing_heavy(root):
-    code = "import sys, harness.cli; print(sorted({m.split('.')[0] for m in sys.modules}))"
+    code = "import sys, harness.cli.verbs; print(sorted({m.split('.')[0] for m in sys.modules}))"
     loaded = run_python(root, code).stdout
     assert not any(f"'{name}'" in loaded for name in ("torch", "triton", "helion", "rich", "sqlalchemy", "pydantic"))
 
@@ -290,3 +290,27 @@ def test_floors_are_told_of_benchmarks_and_not_of_none():
         "  benchmark/a  0.09840 µs",
     )
     assert render_floors({}, "NVIDIA B200") == []
+
+
+INTERRUPTED = """
+import os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have it ignored
+os.kill(os.getpid(), signal.SIGINT)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "difflib", "yaml"])
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_ctrl_c_is_told_in_a_line_however_early_it_comes(root, tmp_path, module, options):
+    """It comes while a module is imported: click, one that the group of verbs takes, one that a verb takes."""
+    (tmp_path / "early").mkdir()
+    (tmp_path / "early" / f"{module}.py").write_text(INTERRUPTED)
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path / 'early'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    result = run(root, "problems", *options, env=environment)
+    told = "stopped; nothing counts, submit again when you like"
+    assert result.stderr == f"\n{told}\n"
+    assert result.returncode == 130
+    assert (json.loads(result.stdout) if options else result.stdout) == (
+        {"error": told, "exit_code": 130} if options else ""
+    )

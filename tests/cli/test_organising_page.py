@@ -13,8 +13,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from harness.cli import cli
 from harness.cli.admin import VERBS
+from harness.cli.verbs import cli
 from harness.service import form
 from harness.service.settings import DATABASE, Limits
 from harness.spec.season import SeasonSpec

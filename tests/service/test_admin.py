@@ -9,7 +9,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from harness.cli import cli
+from harness.cli.verbs import cli
 from harness.errors import SpecError, StoreError, UsageError
 from harness.service.teams import identify
 from harness.store.database import Database
