@@ -1,7 +1,7 @@
 """The verdict: one word on a submission, with what its author needs to act on it. Pure.
 
 A verdict is made from what the stages report and from nothing else. Which kind a reason belongs to is decided here, in
-one table, so that blame has one place.
+a table for each stage, so that blame has one place.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from harness.errors import HarnessError
 from harness.frame import Frame
 
 
@@ -63,6 +64,15 @@ class Verdict:
     case: str = ""
     traceback: tuple[Frame, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+OURS = "This is the harness's fault or the machine's, not the submission's; it counts against nobody."
+
+
+def judge_ours(error: Exception) -> Verdict:
+    """Return the verdict on a submission that an error of ours ended, or one of the machine's."""
+    told = f"{error}" if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+    return Verdict(Kind.HARNESS_ERROR, "engine", type(error).__name__, f"{told}\n{OURS}")
 
 
 def judge_source(reason: str, message: str, traceback: Sequence[Frame] = ()) -> Verdict:
@@ -149,7 +159,6 @@ def judge_assembly(reason: str, message: str, case: str, traceback: Sequence[Fra
 _REPLAY_KINDS = {
     "out_of_bounds": Kind.RUNTIME_ERROR,
     "fault": Kind.RUNTIME_ERROR,
-    "worker_died": Kind.RUNTIME_ERROR,
     "input_modified": Kind.RUNTIME_ERROR,
 }
 
@@ -158,6 +167,18 @@ def judge_replay(reason: str, message: str, case: str, details: Mapping[str, Any
     """Return the verdict on a case that ran and failed, or could not run to its end."""
     kind = _REPLAY_KINDS.get(reason, Kind.INCORRECT)
     return Verdict(kind, "replay" if kind is Kind.RUNTIME_ERROR else "judge", reason, message, case, (), details or {})
+
+
+def judge_tests(tests: Sequence[tuple[str, str, str]], wanted: int) -> Verdict:
+    """Return the verdict on a check in which nothing failed.
+
+    Args:
+        tests: case id, status and message of each test case that was chosen.
+        wanted: how many test cases the suite has.
+    """
+    passed = sum(status == "passed" for _, status, _ in tests)
+    missing = next((f"{case}: {message}" for case, status, message in tests if status != "passed"), None)
+    return judge_checked(passed, wanted, missing or "the others were not chosen")
 
 
 def judge_checked(passed: int, total: int, why_not: str = "") -> Verdict:
@@ -197,7 +218,7 @@ def judge_gpu_fault(reason: str, message: str, case: str, lines: Sequence[int] =
     kind = _GPU_KINDS.get(reason, Kind.HARNESS_ERROR)
     frames = tuple(Frame(line, "", "launches the kernel at fault") for line in lines)
     if kind is Kind.HARNESS_ERROR:
-        message += "\nThis is the harness's fault or the machine's, not the submission's; it counts against nobody."
+        message += f"\n{OURS}"
     return Verdict(kind, "replay", reason, message, case, frames if kind is not Kind.HARNESS_ERROR else ())
 
 

@@ -25,7 +25,7 @@ from harness.artifact import load_artifact
 from harness.board.ranking import tie_groups
 from harness.case import load_cases
 from harness.engine.baselines import measure_baselines, save_baselines
-from harness.engine.gpu_stage import Judged, replay_on_gpu
+from harness.engine.gpu_stage import replay_on_gpu
 from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.submit import run_submit
@@ -189,7 +189,7 @@ def make_baselines(
     events = answer.get("events")
     artifact = load_artifact(replayed_folder)
     judged = replay_on_gpu(node, artifact, request.problem, request.cases, request.target, 60, ignore)
-    if events and isinstance(judged, Judged):
+    if events:
         said = repeat(events, scratch / f"baseline-{name}.py")
         found = measure_baselines(said, request.problem, request.cases, request.target, judged.replay, ignore)
         save_baselines(date_baselines(found, moment_of(answer, file)), ROOT)

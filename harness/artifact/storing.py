@@ -61,6 +61,12 @@ class Artifact:
     sources: Mapping[str, str]
     folder: Path | None = field(default=None, compare=False)
 
+    @property
+    def stored_in(self) -> Path:
+        """The absolute path of the folder that it is kept in; only for one that was stored or loaded."""
+        assert self.folder is not None, "this artifact was never stored"
+        return self.folder.resolve()
+
 
 def artifact_key(parts: Mapping[str, Any]) -> str:
     """Return the content address of a build with these inputs."""

@@ -16,7 +16,6 @@ from pathlib import Path
 from harness.case import load_cases
 from harness.ci.git import run_git
 from harness.ci.report import MAX_REPORT_BYTES, Check, ReportError, believed, parse_bounded
-from harness.engine.replaying import NOT_RECORDED
 from harness.engine.standing import Ranked, reasons_of_entry
 from harness.sandbox import Level
 from harness.spec import find_problem, load_season
@@ -150,8 +149,8 @@ def _why_unranked(record: Record, built: Record, merged_at: datetime, root: Path
         toolchain_faults=find_faults(record.toolchain),
     )
     reasons = list(reasons_of_entry(entry, season, merged_at))
-    if record.unranked_reason != NOT_RECORDED:
-        reasons.append(record.unranked_reason or "the replay does not say that it could be ranked")
+    if record.unranked_reason is not None:
+        reasons.append(record.unranked_reason)
     if len(record.cases) < entry.suite_cases:
         reasons.append(f"{len(record.cases)} of the suite's {entry.suite_cases} cases were replayed")
     if record.score_us is None or record.score_us <= 0:

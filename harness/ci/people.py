@@ -91,7 +91,7 @@ def check_member(root: Path, team: str, author: Author, proposed: Proposed, held
         return fault
     if proposed.gone or (author.maintainer and proposed.team_file is None) or not (new or proposed.changed):
         return None
-    return _check_proposed(team, author, proposed.team_file, path, new=new)
+    return _check_proposed(author, proposed.team_file, path, new=new)
 
 
 def _check_held(team: str, author: Author, held: Held) -> Fault | None:
@@ -119,7 +119,7 @@ def _check_standing(root: Path, team: str, author: Author, path: str) -> Fault |
     return None
 
 
-def _check_proposed(team: str, author: Author, proposed: bytes | None, path: str, *, new: bool) -> Fault | None:
+def _check_proposed(author: Author, proposed: bytes | None, path: str, *, new: bool) -> Fault | None:
     """Hold the team.yml that the pull request leaves behind against its form."""
     if proposed is None:
         told = "a new team names its people" if new else "a team keeps naming its people"

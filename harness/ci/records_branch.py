@@ -19,7 +19,6 @@ from harness.errors import StoreError
 from harness.store import Record, decode_record, encode_record
 from harness.strict_json import parse_strict
 
-BRANCH = "records"
 FOLDER = "records"
 ATTEMPTS = 8
 PAUSE_S = 0.2

@@ -87,8 +87,7 @@ def _measure_all(
 def _measure(problem: str, target: str, node: list[str], listener: Listener, *, as_json: bool) -> Baselines:
     from harness.engine.baselines import measure_baselines
     from harness.engine.build import Built, run_build
-    from harness.engine.gpu_node import NodeLacksError
-    from harness.engine.gpu_stage import Judged, replay_on_gpu
+    from harness.engine.gpu_stage import replay_on_gpu
     from harness.verdict import Kind
 
     options = Options(problem, DEFAULT_TEAM, None, target, None, "default", (), False, as_json, False)
@@ -98,8 +97,6 @@ def _measure(problem: str, target: str, node: list[str], listener: Listener, *, 
         raise HarnessError(f"the starter of {problem} does not build: {built.message}")
     call_s = request.season.budgets.gpu_call_s
     judged = replay_on_gpu(node, built.artifact, request.problem, request.cases, request.target, call_s, listener)
-    if not isinstance(judged, Judged):
-        raise NodeLacksError(judged.why)
     if judged.verdict.kind is not Kind.PASSED:
         raise HarnessError(f"the starter of {problem} does not pass: {judged.verdict.message}")
     return measure_baselines(node, request.problem, request.cases, request.target, judged.replay, listener)

@@ -34,7 +34,7 @@ def command(**values: Any) -> int:
         built = run_build(request, workspace, listener)
     if isinstance(built, Verdict):
         return end_failed_build(request, built, as_json=options.as_json)
-    folder = workspace.artifacts / built.artifact.manifest.key
+    folder = built.artifact.stored_in
     build = report_build(built.artifact, request.season.budgets.compile_cpu_s)
     kernels = report_kernels(built.artifact, request.target, built.cached)
     if options.as_json:

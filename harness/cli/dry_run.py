@@ -133,7 +133,8 @@ def _compile_only(request: BuildRequest, workspace: Workspace, options: Options)
         parts = {"build": encode(build), "kernels": [encode(kernel) for kernel in kernels], "floors_us": floors_us}
         print_json({**parts, "note": sentence})
     else:
-        folder = workspace.artifacts / built.artifact.manifest.key
-        print_renderable(*render_build(build, kernels, folder), *render_floors(floors_us, request.target.title))
+        print_renderable(
+            *render_build(build, kernels, built.artifact.stored_in), *render_floors(floors_us, request.target.title)
+        )
         print(f"\n{sentence}")
     return 0

@@ -9,6 +9,8 @@ import click
 
 from harness.cli.output import print_json, print_renderable
 
+NOT_RECORDED = "a replay by itself is not recorded"
+
 
 @click.command()
 @click.argument("artifact")
@@ -32,6 +34,8 @@ def command(artifact: str, cases: tuple[str, ...], as_json: bool) -> int:
     found = find_artifact(workspace, artifact, open_store(workspace.database))
     with show_progress(quiet=as_json) as listener:
         record = run_replay(found, workspace, season, cases, listener)
+    if record.accepted:
+        record = dataclasses.replace(record, unranked_reason=record.unranked_reason or NOT_RECORDED)
     if as_json:
         print_json(encode_record(record))
     else:

@@ -30,11 +30,6 @@ class Address:
     local: bool
 
 
-def is_address(text: str) -> bool:
-    """Say whether somebody means an address, and not a path."""
-    return "://" in text
-
-
 def parse_address(text: str) -> Address:
     """Return the address that a text gives.
 

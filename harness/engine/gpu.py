@@ -15,6 +15,7 @@ from harness.artifact import Artifact
 from harness.case import Case
 from harness.engine.gpu_node import run_node
 from harness.engine.progress import Event, Listener
+from harness.engine.report import explain_failure
 from harness.engine.workspace import scratch_folder
 from harness.errors import UsageError
 from harness.replay.node.gpu_events import find_machine_fault
@@ -171,7 +172,9 @@ def judge_gpu_replay(replay: GpuReplay, artifact: Artifact) -> Verdict:
         return judge_gpu_fault("machine", f"the GPU reported an error of its own: {lost}", unlucky.id)
     for case in replay.report.cases:
         if case.status == "failed":
-            return judge_replay(case.reason, _explain(case), case.id, {"seeds": list(case.seeds[-1:])})
+            return judge_replay(
+                case.reason, explain_failure(case.message, case.judgement), case.id, {"seeds": list(case.seeds[-1:])}
+            )
         if case.status == "fault":
             return judge_gpu_fault(case.reason, case.message, case.id, _lines_of(case.kernel, artifact))
     left_out = next((case for case in replay.report.cases if case.status != "passed"), None)
@@ -186,11 +189,6 @@ def judge_gpu_replay(replay: GpuReplay, artifact: Artifact) -> Verdict:
             return judge_measured("faster_than_floor", case_id, timing.time_us, replay.floors_us[case_id], 0.0)
     gpu = str(replay.report.machine.get("gpu", "the GPU"))
     return judge_passed(len(replay.cases), gpu, replay.score_us, replay.why_unranked)
-
-
-def _explain(case: CaseReport) -> str:
-    cause = case.judgement.likely_cause if case.judgement else None
-    return f"{case.message}\nLikely cause: {cause}" if cause else case.message
 
 
 def _lines_of(kernel: str, artifact: Artifact) -> list[int]:

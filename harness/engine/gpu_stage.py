@@ -17,7 +17,7 @@ from harness.engine.progress import Event, Listener
 from harness.errors import WorkerError
 from harness.spec import Problem
 from harness.target import Target
-from harness.verdict import Kind, Verdict, judge_checked
+from harness.verdict import Kind, Verdict, judge_tests
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,6 @@ class Judged:
 
     replay: GpuReplay
     verdict: Verdict
-
-
-@dataclass(frozen=True)
-class NotReplayed:
-    """There was no replay, and why: what the node lacks. It says nothing of the submission."""
-
-    why: str
 
 
 def judge_cpu_replay(replay: GpuReplay, artifact: Artifact, wanted: int) -> Verdict:
@@ -46,10 +39,7 @@ def judge_cpu_replay(replay: GpuReplay, artifact: Artifact, wanted: int) -> Verd
     if any(case.status in ("failed", "fault") for case in replay.report.cases):
         return judge_gpu_replay(replay, artifact)
     pairs = zip(replay.cases, replay.report.cases, strict=True)
-    tests = [report for case, report in pairs if case.role == "test"]
-    missing = next((report for report in tests if report.status != "passed"), None)
-    why = f"{missing.id}: {missing.message}" if missing else "the others were not chosen"
-    return judge_checked(sum(report.status == "passed" for report in tests), wanted, why)
+    return judge_tests([(r.id, r.status, r.message) for case, r in pairs if case.role == "test"], wanted)
 
 
 def replay_on_gpu(
@@ -60,7 +50,7 @@ def replay_on_gpu(
     target: Target,
     call_s: float,
     listener: Listener,
-) -> Judged | NotReplayed:
+) -> Judged:
     """Replay an artifact and judge it; once more where the fault was ours or the machine's.
 
     Args:
@@ -73,18 +63,15 @@ def replay_on_gpu(
         listener: is told how it goes.
 
     Raises:
+        NodeLacksError: the node can replay nothing; it says nothing of the submission.
         UnreachableError: there is no way to the node, or no longer.
         WorkerError: the node failed twice.
     """
-    assert artifact.folder is not None
-    folder = artifact.folder.resolve()
     for last in (False, True):
         try:
-            replay = run_gpu_replay(node, folder, problem, cases, target, call_s, listener)
-        except NodeLacksError as error:
-            return NotReplayed(str(error))
+            replay = run_gpu_replay(node, artifact.stored_in, problem, cases, target, call_s, listener)
         except WorkerError as error:
-            if last or isinstance(error, UnreachableError):
+            if last or isinstance(error, (NodeLacksError, UnreachableError)):
                 raise
             listener(Event("replay", "advance", f"once more: {str(error).splitlines()[0][:100]}"))
             continue

@@ -14,8 +14,8 @@ from harness.artifact import Artifact
 from harness.case import Case, load_cases
 from harness.engine.build import run_build
 from harness.engine.checking import run_check
-from harness.engine.gpu_node import LocalGpu, NodeLacksError, find_local_gpu, local_node
-from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
+from harness.engine.gpu_node import LocalGpu, find_local_gpu, local_node
+from harness.engine.gpu_stage import replay_on_gpu
 from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.submit import judge_results
@@ -129,20 +129,15 @@ def _try(
     if isinstance(built, Verdict):
         yield _trial(kernel, suite, "CPU", built)
         return
-    folder = course.workspace.artifacts / built.artifact.manifest.key
-    results = run_check(folder, problem, tests, season, course.level, full=False, listener=ignore)
+    results = run_check(built.artifact.stored_in, problem, tests, season, course.level, full=False, listener=ignore)
     yield _trial(kernel, suite, "CPU", judge_results(results, len(tests)))
     if course.gpu is not None:
         yield _trial(kernel, suite, course.gpu.name, _replay(course, problem, built.artifact, tests))
 
 
 def _replay(course: Course, problem: Problem, artifact: Artifact, tests: tuple[Case, ...]) -> Verdict:
-    stored = replace(artifact, folder=course.workspace.artifacts / artifact.manifest.key)
     limit_s = course.season.budgets.gpu_call_s
-    judged = replay_on_gpu(course.node, stored, problem, tests, course.target, limit_s, ignore)
-    if isinstance(judged, NotReplayed):
-        raise NodeLacksError(judged.why)
-    return judged.verdict
+    return replay_on_gpu(course.node, artifact, problem, tests, course.target, limit_s, ignore).verdict
 
 
 def _trial(kernel: Kernel, suite: str, device: str, verdict: Verdict) -> KernelTrial:

@@ -12,9 +12,9 @@ from pathlib import Path
 from harness.artifact import Artifact, identify_program, load_artifact
 from harness.case import Case, load_cases, select_cases
 from harness.engine.build import check_built
-from harness.engine.gpu_node import LocalGpu, NodeLacksError, find_gpu_of, find_local_gpu, find_local_gpus, local_node
+from harness.engine.gpu_node import LocalGpu, find_gpu_of, find_local_gpu, find_local_gpus, local_node
 from harness.engine.gpu_record import add_replay
-from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
+from harness.engine.gpu_stage import replay_on_gpu
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
 from harness.engine.report import report_build, report_kernels, report_verdict
@@ -35,9 +35,6 @@ NO_GPU = (
     "machine; if this is one, install NVIDIA's driver"
 )
 MIN_KEY_CHARACTERS = 6
-
-NOT_RECORDED = "a replay by itself is not recorded"
-"""Why a replay that could be ranked is not: whoever files its record decides."""
 
 
 def find_artifact(workspace: Workspace, name: str, store: Store | None = None) -> Artifact:
@@ -114,15 +111,13 @@ def run_replay(
         check_gpu(gpu or find_local_gpu(), target)
         node = local_node(workspace.state, gpu)
     judged = replay_on_gpu(node, artifact, problem, cases, target, season.budgets.gpu_call_s, listener)
-    if isinstance(judged, NotReplayed):
-        raise NodeLacksError(judged.why)
     replay, verdict = judged.replay, judged.verdict
     passed = verdict.kind is Kind.PASSED
     record = replace(describe_artifact(artifact, season, target), verdict=report_verdict(verdict))
     return replace(
         add_replay(record, replay),
         sandbox_level=str(replay.level),
-        unranked_reason=(replay.why_unranked or NOT_RECORDED) if passed else None,
+        unranked_reason=replay.why_unranked if passed else None,
         whole_suite=set(cases) >= set(load_cases(problem)),
     )
 

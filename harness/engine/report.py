@@ -33,6 +33,12 @@ def report_verdict(verdict: Verdict) -> VerdictRecord:
     )
 
 
+def explain_failure(message: str, judgement: Judgement | None) -> str:
+    """Return what went wrong in a case, and the likely cause where the judge has one."""
+    cause = judgement.likely_cause if judgement else None
+    return f"{message}\nLikely cause: {cause}" if cause else message
+
+
 def report_build(artifact: Artifact, budget_s: float) -> BuildRecord:
     """Return what the build cost: each shape with its trace and the kernels that it was the first to launch."""
     manifest = artifact.manifest

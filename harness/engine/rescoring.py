@@ -14,13 +14,13 @@ from datetime import datetime
 from harness.artifact import Artifact, load_artifact
 from harness.case import load_cases
 from harness.engine.gpu_record import add_replay
-from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
+from harness.engine.gpu_stage import replay_on_gpu
 from harness.engine.progress import Listener
 from harness.engine.replaying import check_rules, describe_artifact
 from harness.engine.report import report_verdict
 from harness.engine.standing import Ranked, why_unranked
 from harness.engine.workspace import Workspace
-from harness.errors import ArtifactError, HarnessError, UsageError
+from harness.errors import ArtifactError, UsageError
 from harness.sandbox import Level
 from harness.spec import Season, find_problem
 from harness.store import Record, Store, compared_tools
@@ -121,8 +121,6 @@ def _replay(
     if refused is not None:
         return replace(new, verdict=report_verdict(refused))
     judged = replay_on_gpu(node, artifact, problem, cases, target, season.budgets.gpu_call_s, listener)
-    if isinstance(judged, NotReplayed):
-        raise HarnessError(judged.why)
     manifest, level = artifact.manifest, Level(old.sandbox_level)
     entry = Ranked(
         problem=old.problem,

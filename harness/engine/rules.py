@@ -85,13 +85,13 @@ def check_kernels(request: BuildRequest, plans: Mapping[str, Plan], kernels: Map
             return verdict
     for shape, plan in plans.items():
         for launch in plan.launches:
-            fault = _find_mismatch(launch, plan, kernels[launch.kernel].facts.params)
+            fault = _find_mismatch(launch, kernels[launch.kernel].facts.params)
             if fault:
                 return _judge_violation(Violation("launch_mismatch", fault, launch.line), shape, request.submission)
     return None
 
 
-def _find_mismatch(launch: LaunchStep, plan: Plan, params: tuple[str, ...]) -> str | None:
+def _find_mismatch(launch: LaunchStep, params: tuple[str, ...]) -> str | None:
     """Compare a launch's arguments with the compiled kernel's parameters: the plan may claim what it likes."""
     given = [a.type for a in launch.args if a.type != "constexpr"]
     if any(kind.startswith("tensordesc") for kind in given):

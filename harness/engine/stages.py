@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from harness.engine.baselines import load_baselines
 from harness.engine.build import run_build
-from harness.engine.gpu_node import NodeLacksError
-from harness.engine.gpu_stage import NotReplayed, replay_on_gpu
+from harness.engine.gpu_stage import replay_on_gpu
 from harness.engine.progress import Listener
 from harness.engine.recording import Evaluation, close_record, close_replayed, open_record
 from harness.engine.request import BuildRequest
@@ -68,7 +67,5 @@ def evaluate_replay(
         evaluation.baselines = load_baselines(workspace.root, request.problem, request.target)
         call_s = request.season.budgets.gpu_call_s
         judged = replay_on_gpu(node, built.artifact, request.problem, request.cases, request.target, call_s, listener)
-    if isinstance(judged, NotReplayed):
-        raise NodeLacksError(judged.why)
     evaluation.verdict, evaluation.replay = judged.verdict, judged.replay
     return close_replayed(checked, request, evaluation)

@@ -19,14 +19,14 @@ from harness.engine.build import run_build
 from harness.engine.checking import CaseResult, run_check
 from harness.engine.gpu import run_gpu_replay
 from harness.engine.gpu_node import NodeLacksError
-from harness.engine.gpu_stage import NotReplayed, judge_cpu_replay, replay_on_gpu
+from harness.engine.gpu_stage import judge_cpu_replay, replay_on_gpu
 from harness.engine.progress import Event, Listener
 from harness.engine.recording import Evaluation, close_record, open_record
+from harness.engine.report import explain_failure
 from harness.engine.request import BuildRequest
 from harness.engine.workspace import Workspace
-from harness.errors import HarnessError
 from harness.store import NO_ID, Record, Store
-from harness.verdict import Kind, Verdict, judge_checked, judge_replay
+from harness.verdict import Kind, Verdict, judge_ours, judge_replay, judge_tests
 
 DRY_RUN = "a dry run is not recorded"
 
@@ -56,7 +56,7 @@ def run_submit(
         store: where the record is kept.
         listener: is told how it goes.
         full: check benchmarks by all their programs instead of a sample.
-        node: starts the program that replays on a GPU of the target (`gpu_stage.find_node`); None where there is none.
+        node: starts the program that replays on a GPU of the target (`gpu_node.find_node`); None where there is none.
 
     Raises:
         StoreError: the record could not be kept.
@@ -136,7 +136,7 @@ def evaluate(
         return built
     evaluation.built = built
     with evaluation.stage("check"):
-        folder = workspace.artifacts / built.artifact.manifest.key
+        folder = built.artifact.stored_in
         evaluation.results = run_check(
             folder, request.problem, request.cases, request.season, request.level, full, listener
         )
@@ -156,7 +156,6 @@ def _check_elsewhere(
     if isinstance(built, Verdict):
         return built
     evaluation.built = built
-    folder = (workspace.artifacts / built.artifact.manifest.key).resolve()
 
     def hear_check(event: Event) -> None:
         listener(replace(event, stage="check"))  # a replay, but on CPUs
@@ -164,7 +163,9 @@ def _check_elsewhere(
     with evaluation.stage("check"):
         listener(Event("check", "advance", "reaching the node", 0, len(request.cases)))
         call_s = request.season.budgets.case_replay_s
-        replay = run_gpu_replay(node, folder, request.problem, request.cases, request.target, call_s, hear_check)
+        replay = run_gpu_replay(
+            node, built.artifact.stored_in, request.problem, request.cases, request.target, call_s, hear_check
+        )
     evaluation.replay = replay
     return judge_cpu_replay(replay, built.artifact, _count_tests(request))
 
@@ -174,9 +175,10 @@ def _replay(
 ) -> Verdict | None:
     """Return the verdict of a replay on the GPU, None where the machine's GPU turned out to be of no use."""
     call_s = request.season.budgets.gpu_call_s
-    judged = replay_on_gpu(node, artifact, request.problem, request.cases, request.target, call_s, listener)
-    if isinstance(judged, NotReplayed):
-        evaluation.no_replay = judged.why
+    try:
+        judged = replay_on_gpu(node, artifact, request.problem, request.cases, request.target, call_s, listener)
+    except NodeLacksError as error:
+        evaluation.no_replay = str(error)
         return None
     evaluation.replay = judged.replay
     return judged.verdict
@@ -191,17 +193,11 @@ def judge_results(results: tuple[CaseResult, ...], wanted: int) -> Verdict:
     """
     for result in results:
         if result.status == "failed":
-            return judge_replay(result.reason, _explain(result), result.case.id, _details(result))
-    tests = [result for result in results if result.case.role == "test"]
-    passed = [result for result in tests if result.status == "passed"]
-    missing = next((result for result in tests if result.status != "passed"), None)
-    why = f"{missing.case.id}: {missing.message}" if missing else "the others were not chosen"
-    return judge_checked(len(passed), wanted, why)
-
-
-def _explain(result: CaseResult) -> str:
-    cause = result.judgement.likely_cause if result.judgement else None
-    return f"{result.message}\nLikely cause: {cause}" if cause else result.message
+            return judge_replay(
+                result.reason, explain_failure(result.message, result.judgement), result.case.id, _details(result)
+            )
+    tests = [(result.case.id, result.status, result.message) for result in results if result.case.role == "test"]
+    return judge_tests(tests, wanted)
 
 
 def _details(result: CaseResult) -> dict[str, object]:
@@ -215,10 +211,3 @@ def _details(result: CaseResult) -> dict[str, object]:
 
 def _count_tests(request: BuildRequest) -> int:
     return sum(case.role == "test" for case in load_cases(request.problem, request.suite))
-
-
-def judge_ours(error: Exception) -> Verdict:
-    """Return the verdict on a submission that an error of ours ended."""
-    told = f"{error}" if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
-    message = f"{told}\nThis is the harness's fault or the machine's, not the submission's; it counts against nobody."
-    return Verdict(Kind.HARNESS_ERROR, "engine", type(error).__name__, message)

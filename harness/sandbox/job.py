@@ -26,7 +26,6 @@ _WATCH_SHARE = 10  # watching takes at most a tenth of a core, however much ther
 _CHUNK_BYTES = 1 << 16
 _LOW_DISK_BYTES = 1 << 30
 _NO_DISK_BYTES = 64 << 20
-_KILL_S = 5.0
 
 
 def start(

@@ -18,6 +18,7 @@ from harness.service.results import fault_record, store_record
 from harness.service.schema import jobs, workers
 from harness.service.settings import Limits
 from harness.store.owner import Owner, is_gone, this_process
+from harness.verdict import OURS
 
 MAX_INTERRUPTIONS = 10
 FORGET_WORKER_S = 3600.0
@@ -104,7 +105,7 @@ def _give_up(connection: Connection, job: Job, reason: str, why: str, now_s: flo
     over = {"finished_s": now_s, "verdict": "HARNESS_ERROR", "checked": None, "progress": None}
     if not _change(connection, job, **done, **over):
         return False
-    message = f"{why[0].upper()}{why[1:]}. This is the harness's fault; it counts against nobody. Submit again."
+    message = f"{why[0].upper()}{why[1:]}. {OURS} Submit again."
     store_record(connection, fault_record(job, reason, message))
     return True
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 
 from harness.engine.progress import Listener
-from harness.engine.submit import judge_ours
 from harness.errors import StoreError
 from harness.service.evaluating import Evaluator, Task
 from harness.service.job import BUILD, Job, Lease
@@ -29,7 +28,7 @@ from harness.spec import find_problem
 from harness.store.database import Database
 from harness.store.record import Record, decode_record, encode_record
 from harness.submission import MAIN, Submission
-from harness.verdict import Kind
+from harness.verdict import Kind, judge_ours
 
 MAX_TRACEBACK = 8000
 

@@ -24,8 +24,6 @@ from harness.store.formats import FORMAT, update
 RANKING_SUITE = "default"
 """The suite that boards rank; others are listed apart."""
 
-STATES = ("submitted", "finished", "interrupted")
-
 ACCEPTED = ("PASSED", "CHECKED", "BUILT")
 """Verdict kinds that a board shows. Only a PASSED one can be ranked."""
 

@@ -16,7 +16,6 @@ from harness.ci.records_branch import add_records
 from harness.ci.report import Report, encode_report, parse_report
 from harness.cli.ci import VERBS
 from harness.cli.ci.comment import GATE
-from harness.engine.replaying import NOT_RECORDED
 from harness.store import encode_record
 from tests.ci.fake_github import TOKEN, FakeGitHub
 from tests.ci.rendering import assert_harmless
@@ -317,8 +316,7 @@ def test_a_merge_is_built_replayed_and_published(competition):
     with zipfile.ZipFile(io.BytesIO(runner.artifacts["built"])) as built:
         (record,) = parse_report(built.read("report.json")).records
     replay = passed("acme", 9.0).cases[-3:]
-    replay = dataclasses.replace(record, id="1" * 14, verdict=passed("acme", 9.0).verdict, score_us=9.0, cases=replay,
-                                 unranked_reason=NOT_RECORDED)  # fmt: skip
+    replay = dataclasses.replace(record, id="1" * 14, verdict=passed("acme", 9.0).verdict, score_us=9.0, cases=replay)
     runner.artifacts["replayed-b200"] = zipped(("1.json", json.dumps(encode_record(replay))))
     assert runner.wants(rank, "publish")
     assert runner.run(rank, "publish"), runner.log

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,12 @@ from harness.replay.node.problem_document import load_problem_document, write_pr
 from harness.spec import load_problem
 
 SCALE = Path(__file__).parent / "workspace" / "problems" / "scale"
+TELLS_ITS_LIMIT = """import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"id": asked["id"], "status": "unsupported", "reason": str(float(asked["time_limit_s"]))}
+    print(json.dumps(answer), flush=True)
+"""
 DIES = "import sys\nsys.exit('no memory')\n"
 LISTS = """import json, os, sys
 for line in sys.stdin:
@@ -52,3 +60,15 @@ def test_an_interpreter_that_died_leaves_every_case_a_report(run: Any) -> None:
 
 def test_the_files_of_a_case_are_gone_before_the_next(run: Any) -> None:
     assert [report.message for report in run(LISTS)] == ["in-0.safetensors", "in-1.safetensors"]
+
+
+def test_a_case_has_the_time_that_the_season_gives_it(run: Any) -> None:
+    assert [report.message for report in run(TELLS_ITS_LIMIT)] == ["3.0", "3.0"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["replay"], ["replay", "a", "b", "c", "d"], ["describe"]])
+def test_other_arguments_are_answered_with_the_usage(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "harness.replay.node.cpu_node", *arguments]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert answer.returncode == 2
+    assert json.loads(answer.stdout)["message"].startswith("usage: node.pyz replay ARTIFACT_DIR")

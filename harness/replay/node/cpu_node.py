@@ -32,7 +32,7 @@ from harness.replay.node.node_report import (
 from harness.replay.node.problem_document import ProblemDocument, load_problem_document
 from harness.sandbox import Level, Mount, find_missing, remove_tree
 
-CASE_S = 120.0
+USAGE = "usage: node.pyz replay ARTIFACT_DIR PROBLEM_DIR REQUEST.json"
 WALL_S = 3600.0
 Facts = dict[str, "str | int | float"]
 _PACKAGES = ("torch", "numpy", "triton", "safetensors")
@@ -59,7 +59,7 @@ def check(request: NodeRequest, artifact: Path, document: ProblemDocument, tell:
     judge = LocalJudge(document)
     with _runner(artifact, level) as runner:
         for position, case in enumerate(request.cases):
-            asked = Asked(case.shape_id, case.shape, case.distribution, case.timed, CASE_S)
+            asked = Asked(case.shape_id, case.shape, case.distribution, case.timed, case.timeout_s)
             reports.append(_report(case, check_case(runner, judge, asked, position)))
             tell({"event": "done", "id": case.id, "status": reports[-1].status})
             if reports[-1].status == "failed":
@@ -82,23 +82,19 @@ def _report(case: CaseRequest, checked: Checked) -> CaseReport:
     )
 
 
-def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> None:
+def _replay(artifact: Path, problem: Path, request_file: Path, tell: Any) -> int:
     from importlib.util import find_spec
 
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
-        tell(
-            {
-                "event": "error",
-                "kind": "lacks",
-                "message": f"{missing[0]} is not installed here: a check on CPUs needs it",
-            }
-        )
-        return
+        told = f"{missing[0]} is not installed here: a check on CPUs needs it"
+        tell({"event": "error", "kind": "lacks", "message": told})
+        return 3
     request = parse_request(json.loads(request_file.read_text(encoding="utf-8")))
     cases, level = check(request, artifact, load_problem_document(problem), tell)
     facts: Facts = {"cores": len(os.sched_getaffinity(0)), "python": platform.python_version(), "sandbox": str(level)}
     tell({"event": "report", "report": encode_report(NodeReport(tuple(cases), {**facts, "score_clock": "none"}, {}))})
+    return 0
 
 
 def main(arguments: list[str]) -> int:
@@ -116,8 +112,11 @@ def main(arguments: list[str]) -> int:
         out.write(json.dumps(event, allow_nan=False) + "\n")
         out.flush()
 
+    if arguments[:1] != ["replay"] or len(arguments) != 4:
+        tell({"event": "error", "message": USAGE})
+        return 2
     try:
-        _replay(Path(arguments[1]), Path(arguments[2]), Path(arguments[3]), tell)
+        return _replay(Path(arguments[1]), Path(arguments[2]), Path(arguments[3]), tell)
     except HarnessError as error:
         tell({"event": "error", "message": str(error)[:2000]})
         return 3
@@ -125,7 +124,6 @@ def main(arguments: list[str]) -> int:
         traceback.print_exc()
         tell({"event": "error", "message": f"{type(error).__name__}: {error}"[:2000]})
         return 3
-    return 0
 
 
 if __name__ == "__main__":
