@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.engine.baselines import Baselines
-    from harness.engine.progress import Listener
 
 
 @click.command()
@@ -66,7 +65,7 @@ def _measure_all(
         NodeLacksError: this machine can measure none.
     """
     from harness.cli.progress import show_progress
-    from harness.engine.baselines import save_baselines
+    from harness.engine.baselines import measure_with_starter, save_baselines
     from harness.engine.gpu_node import NodeLacksError
 
     measured: list[Baselines] = []
@@ -74,7 +73,8 @@ def _measure_all(
     for name in names:
         try:
             with show_progress(quiet=quiet) as listener:
-                measured.append(_measure(name, target, node, listener, as_json=quiet))
+                workspace, request = resolve(Options(name, DEFAULT_TEAM, target=target))
+                measured.append(measure_with_starter(node, request, workspace, listener))
         except NodeLacksError:
             raise
         except HarnessError as error:
@@ -82,24 +82,6 @@ def _measure_all(
         else:
             save_baselines(measured[-1], root)
     return measured, failed
-
-
-def _measure(problem: str, target: str, node: list[str], listener: Listener, *, as_json: bool) -> Baselines:
-    from harness.engine.baselines import measure_baselines
-    from harness.engine.build import Built, run_build
-    from harness.engine.gpu_stage import replay_on_gpu
-    from harness.verdict import Kind
-
-    options = Options(problem, DEFAULT_TEAM, None, target, None, "default", (), False, as_json, False)
-    workspace, request = resolve(options)
-    built = run_build(request, workspace, listener)
-    if not isinstance(built, Built):
-        raise HarnessError(f"the starter of {problem} does not build: {built.message}")
-    call_s = request.season.budgets.gpu_call_s
-    judged = replay_on_gpu(node, built.artifact, request.problem, request.cases, request.target, call_s, listener)
-    if judged.verdict.kind is not Kind.PASSED:
-        raise HarnessError(f"the starter of {problem} does not pass: {judged.verdict.message}")
-    return measure_baselines(node, request.problem, request.cases, request.target, judged.replay, listener)
 
 
 def _table(baselines: Baselines) -> object:

@@ -67,15 +67,15 @@ class Options:
     """The values of `submission_options`."""
 
     problem: str
-    team: str | None
-    file: Path | None
-    target: str | None
-    division: str | None
-    suite: str
-    cases: tuple[str, ...]
-    portable: bool
-    as_json: bool
-    debug: bool
+    team: str | None = None
+    file: Path | None = None
+    target: str | None = None
+    division: str | None = None
+    suite: str = "default"
+    cases: tuple[str, ...] = ()
+    portable: bool = False
+    as_json: bool = False
+    debug: bool = False
 
 
 def resolve(options: Options) -> tuple[Workspace, BuildRequest]:

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from harness.case import Case
+from harness.engine.build import run_build
 from harness.engine.gpu import GpuReplay
 from harness.engine.gpu_node import run_node
+from harness.engine.gpu_stage import replay_on_gpu
 from harness.engine.progress import Event, Listener
-from harness.engine.workspace import scratch_folder
-from harness.errors import StoreError, WorkerError
+from harness.engine.request import BuildRequest
+from harness.engine.workspace import Workspace, scratch_folder
+from harness.errors import HarnessError, StoreError, WorkerError
 from harness.replay.node.node_report import CaseRequest, NodeRequest, encode_request
 from harness.replay.node.problem_document import write_problem_document
 from harness.spec import Problem
@@ -27,6 +30,7 @@ from harness.store.codec import decode, encode
 from harness.strict_json import parse_strict
 from harness.target import Target
 from harness.toolchain import EVALUATOR_VERSION
+from harness.verdict import Kind, Verdict
 
 FOLDER = "baselines"
 TIMEOUT_S = 1800.0  # torch.compile takes minutes for what has many steps
@@ -55,6 +59,32 @@ class Baselines:
     def speedups(self, case_id: str, time_us: float) -> dict[str, float]:
         """Return how many times faster than each baseline a time is."""
         return {kind: round(us / time_us, 3) for kind, us in self.cases.get(case_id, {}).items() if us > 0}
+
+
+def measure_with_starter(
+    node: Sequence[str], request: BuildRequest, workspace: Workspace, listener: Listener
+) -> Baselines:
+    """Build and replay a problem's starter, then measure torch's baselines on the same node.
+
+    Args:
+        node: starts the program of a node with a GPU of the request's target.
+        request: of the starter.
+        workspace: where artifacts are kept.
+        listener: is told how it goes.
+
+    Raises:
+        HarnessError: the starter does not build or pass.
+        WorkerError: the node did not measure them all.
+    """
+    problem, target = request.problem, request.target
+    built = run_build(request, workspace, listener)
+    if isinstance(built, Verdict):
+        raise HarnessError(f"the starter of {problem.name} does not build: {built.message}")
+    call_s = request.season.budgets.gpu_call_s
+    judged = replay_on_gpu(node, built.artifact, problem, request.cases, target, call_s, listener)
+    if judged.verdict.kind is not Kind.PASSED:
+        raise HarnessError(f"the starter of {problem.name} does not pass: {judged.verdict.message}")
+    return measure_baselines(node, problem, request.cases, target, judged.replay, listener)
 
 
 def measure_baselines(

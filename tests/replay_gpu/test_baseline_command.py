@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.baseline import _measure, _measure_all
+from harness.cli.baseline import _measure_all
+from harness.cli.request import Options, resolve
+from harness.engine.baselines import measure_with_starter
+from harness.engine.progress import ignore
 from harness.errors import HarnessError
 
 HERE = Path(__file__).parent
@@ -28,8 +31,9 @@ def measure(tmp_path, monkeypatch):
         path.write_text(starter)
         (tmp_path / "node.py").write_text(f"print({(HERE / 'recorded' / f'{said}.jsonl').read_text()!r})")
         monkeypatch.chdir(root)
+        workspace, request = resolve(Options("scale", "starter", target="h200"))
         with pytest.raises(HarnessError) as caught:
-            _measure("scale", "h200", [sys.executable, str(tmp_path / "node.py")], lambda _: None, as_json=True)
+            measure_with_starter([sys.executable, str(tmp_path / "node.py")], request, workspace, ignore)
         return str(caught.value)
 
     return run
