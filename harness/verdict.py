@@ -169,18 +169,6 @@ def judge_replay(reason: str, message: str, case: str, details: Mapping[str, Any
     return Verdict(kind, "replay" if kind is Kind.RUNTIME_ERROR else "judge", reason, message, case, (), details or {})
 
 
-def judge_tests(tests: Sequence[tuple[str, str, str]], wanted: int) -> Verdict:
-    """Return the verdict on a check in which nothing failed.
-
-    Args:
-        tests: case id, status and message of each test case that was chosen.
-        wanted: how many test cases the suite has.
-    """
-    passed = sum(status == "passed" for _, status, _ in tests)
-    missing = next((f"{case}: {message}" for case, status, message in tests if status != "passed"), None)
-    return judge_checked(passed, wanted, missing or "the others were not chosen")
-
-
 def judge_checked(passed: int, total: int, why_not: str = "") -> Verdict:
     """Return CHECKED if every test case of the suite passed, else BUILT with how many did and why not more."""
     if passed == total > 0:

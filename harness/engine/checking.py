@@ -2,13 +2,14 @@
 
 Two processes and this one between them. The runner is sandboxed and holds plans, sources and the current inputs; the
 judge holds seeds, references and expected values. Tests run in full, benchmarks by sampled programs unless asked
-otherwise. How one case is checked is `replay.cpu_check`'s.
+otherwise. How one case is checked is `replay.cpu_check`'s; which are not worth a try, `replay.patience`'s.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ from typing import Any
 from harness.case import Case
 from harness.engine.progress import Event, Listener
 from harness.engine.workspace import disk_error, scratch_folder
-from harness.replay.cpu_check import Asked, check_case
+from harness.replay.cpu_check import Asked
 from harness.replay.cpu_runner import CpuRunner
 from harness.replay.judge_client import JudgeProcess
 from harness.replay.judgement import Judgement
+from harness.replay.patience import LEFT_OUT, Patience, tell_unchecked
 from harness.sandbox import Level
 from harness.spec import Problem, Season
+from harness.verdict import Verdict, judge_checked
 
 RUNNER = (sys.executable, "-I", "-m", "harness.replay.cpu")
 _START_S = 60
@@ -54,13 +57,14 @@ class CaseResult:
 
 @dataclass
 class Session:
-    """The two processes of one check, and the time that is left."""
+    """The two processes of one check, the time that is left, and what was not finished."""
 
     runner: CpuRunner
     judge: JudgeProcess
     season: Season
     full: bool
     deadline: float
+    patience: Patience = field(default_factory=Patience)
 
     @property
     def left_s(self) -> float:
@@ -77,7 +81,7 @@ def run_check(
     full: bool,
     listener: Listener,
 ) -> tuple[CaseResult, ...]:
-    """Run the cases one after the other; after a failure the rest is not run.
+    """Run the cases one after the other; after a failure the rest is not run, nor what would hardly be finished.
 
     Args:
         artifact: the artifact's folder.
@@ -99,8 +103,7 @@ def run_check(
         session = Session(runner, judge, season, full, time.monotonic() + budget_s)
         for position, case in enumerate(cases):
             results.append(run_case(session, case, position))
-            told = "not finished" if results[-1].status == "not_run" else results[-1].status
-            listener(Event("check", "advance", f"{case.id} {told}", len(results), len(cases)))
+            listener(Event("check", "advance", f"{case.id} {_outcome(results[-1])}", len(results), len(cases)))
             if results[-1].status == "failed":
                 break
     results += [CaseResult(c, "not_run", reason="after_failure") for c in cases[len(results) :]]
@@ -122,7 +125,25 @@ def run_case(session: Session, case: Case, position: int) -> CaseResult:
     limit_s = min(budgets.case_replay_s, session.left_s)
     asked = Asked(case.shape_id, case.sizes, case.distribution, sampled, limit_s)
     try:
-        checked = check_case(session.runner, session.judge, asked, position)
+        checked = session.patience.check(session.runner, session.judge, asked, position)
     except OSError as error:
         raise disk_error(error, session.runner.scratch) from None
     return CaseResult(case, sampled=sampled, **vars(checked))
+
+
+def judge_tests(tests: Sequence[tuple[str, str, str, str]], wanted: int) -> Verdict:
+    """Return the verdict on a check in which nothing failed.
+
+    Args:
+        tests: case id, status, reason and message of each test case that was chosen.
+        wanted: how many test cases the suite has.
+    """
+    others = [(case_id, reason, message) for case_id, status, reason, message in tests if status != "passed"]
+    return judge_checked(len(tests) - len(others), wanted, tell_unchecked(others))
+
+
+def _outcome(result: CaseResult) -> str:
+    """What came of a case, in the words of progress."""
+    if result.status != "not_run":
+        return result.status
+    return "left out" if result.reason == LEFT_OUT else "not finished"

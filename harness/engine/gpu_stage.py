@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from harness.artifact import Artifact
 from harness.case import Case
+from harness.engine.checking import judge_tests
 from harness.engine.gpu import GpuReplay, judge_gpu_replay, run_gpu_replay
 from harness.engine.gpu_node import NodeLacksError, UnreachableError
 from harness.engine.progress import Event, Listener
 from harness.errors import WorkerError
 from harness.spec import Problem
 from harness.target import Target
-from harness.verdict import Kind, Verdict, judge_tests
+from harness.verdict import Kind, Verdict
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def judge_cpu_replay(replay: GpuReplay, artifact: Artifact, wanted: int) -> Verd
     if any(case.status in ("failed", "fault") for case in replay.report.cases):
         return judge_gpu_replay(replay, artifact)
     pairs = zip(replay.cases, replay.report.cases, strict=True)
-    return judge_tests([(r.id, r.status, r.message) for case, r in pairs if case.role == "test"], wanted)
+    return judge_tests([(r.id, r.status, r.reason, r.message) for case, r in pairs if case.role == "test"], wanted)
 
 
 def replay_on_gpu(

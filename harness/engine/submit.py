@@ -16,7 +16,7 @@ from harness.artifact import Artifact
 from harness.case import load_cases
 from harness.engine.baselines import load_baselines
 from harness.engine.build import run_build
-from harness.engine.checking import CaseResult, run_check
+from harness.engine.checking import CaseResult, judge_tests, run_check
 from harness.engine.gpu import run_gpu_replay
 from harness.engine.gpu_node import NodeLacksError
 from harness.engine.gpu_stage import judge_cpu_replay, replay_on_gpu
@@ -26,7 +26,7 @@ from harness.engine.report import explain_failure
 from harness.engine.request import BuildRequest
 from harness.engine.workspace import Workspace
 from harness.store import NO_ID, Record, Store
-from harness.verdict import Kind, Verdict, judge_ours, judge_replay, judge_tests
+from harness.verdict import Kind, Verdict, judge_ours, judge_replay
 
 DRY_RUN = "a dry run is not recorded"
 
@@ -196,8 +196,8 @@ def judge_results(results: tuple[CaseResult, ...], wanted: int) -> Verdict:
             return judge_replay(
                 result.reason, explain_failure(result.message, result.judgement), result.case.id, _details(result)
             )
-    tests = [(result.case.id, result.status, result.message) for result in results if result.case.role == "test"]
-    return judge_tests(tests, wanted)
+    tests = [result for result in results if result.case.role == "test"]
+    return judge_tests([(test.case.id, test.status, test.reason, test.message) for test in tests], wanted)
 
 
 def _details(result: CaseResult) -> dict[str, object]:

@@ -29,18 +29,22 @@ for line in sys.stdin:
     files = sorted(name for name in os.listdir(sys.argv[2]) if name.endswith(".safetensors"))
     print(json.dumps({"id": json.loads(line)["id"], "status": "unsupported", "reason": " ".join(files)}), flush=True)
 """
+ANSWERS = """import json, sys
+for line in sys.stdin:
+    print(json.dumps({"id": json.loads(line)["id"], "status": "timeout"}), flush=True)
+"""
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    def check_with(interpreter: str) -> list[CaseReport]:
+    def check_with(interpreter: str, timeout_s: float = 3) -> list[CaseReport]:
         script = tmp_path / "interpreter.py"
         script.write_text(interpreter)
         monkeypatch.setattr(sys, "argv", [str(script)])
         problem = load_problem(SCALE)
         cases = [case for case in load_cases(problem) if case.role == "test"]
         write_problem_document(problem, [case.sizes for case in cases], tmp_path / "problem")
-        asked = tuple(CaseRequest(c.id, c.shape_id, c.sizes, c.distribution, timed=False, timeout_s=3) for c in cases)
+        asked = tuple(CaseRequest(c.id, c.shape_id, c.sizes, c.distribution, False, timeout_s) for c in cases)
         (tmp_path / "artifact").mkdir()
         reports, _ = check(
             NodeRequest(asked), tmp_path / "artifact", load_problem_document(tmp_path / "problem"), lambda _: None
@@ -72,3 +76,15 @@ def test_other_arguments_are_answered_with_the_usage(arguments: list[str]) -> No
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert answer.returncode == 2
     assert json.loads(answer.stdout)["message"].startswith("usage: node.pyz replay ARTIFACT_DIR")
+
+
+def test_an_interpreter_that_refuses_at_once_costs_nothing_so_that_every_case_is_tried(run: Any) -> None:
+    assert [report.reason for report in run(ANSWERS)] == ["too_slow_on_cpu"] * 2
+
+
+def test_what_is_no_smaller_than_an_unfinished_case_is_left_out(run: Any) -> None:
+    slow = ANSWERS.replace("sys\n", "sys, time\n").replace("    print", "    time.sleep(0.6)\n    print")
+    late, left_out = run(slow, timeout_s=0.5)
+    assert (late.status, late.reason) == ("not_run", "too_slow_on_cpu")
+    assert (left_out.status, left_out.reason) == ("not_run", "left_out_as_too_slow")
+    assert left_out.message == "not tried: M16_N64, which is no larger, was not finished within 0.5 s"

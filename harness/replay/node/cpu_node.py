@@ -2,7 +2,7 @@
 
 The same request and the same form of report as on a GPU, without times: a node with many cores checks faster than a
 laptop. It needs torch, numpy, Triton and safetensors. This process is the judge; how one case is checked, by a runner
-in a sandbox, is `replay.cpu_check`'s.
+in a sandbox, is `replay.cpu_check`'s, and which are not worth a try, `replay.patience`'s.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.replay.cpu_check import Asked, Checked, check_case
+from harness.replay.cpu_check import Asked, Checked
 from harness.replay.cpu_runner import CpuRunner
 from harness.replay.node.node_report import (
     CaseReport,
@@ -30,6 +30,7 @@ from harness.replay.node.node_report import (
     parse_request,
 )
 from harness.replay.node.problem_document import ProblemDocument, load_problem_document
+from harness.replay.patience import Patience
 from harness.sandbox import Level, Mount, find_missing, remove_tree
 
 USAGE = "usage: node.pyz replay ARTIFACT_DIR PROBLEM_DIR REQUEST.json"
@@ -51,16 +52,16 @@ def _runner(artifact: Path, level: Level) -> Iterator[CpuRunner]:
 
 
 def check(request: NodeRequest, artifact: Path, document: ProblemDocument, tell: Any) -> tuple[list[CaseReport], Level]:
-    """Check the cases of a request; after a failure the rest is not run."""
+    """Check the cases of a request; after a failure the rest is not run, nor what would hardly be finished."""
     from harness.replay.local_judge import LocalJudge
 
     level = next(level for level in Level if find_missing(level) is None)
     reports: list[CaseReport] = []
-    judge = LocalJudge(document)
+    judge, patience = LocalJudge(document), Patience()
     with _runner(artifact, level) as runner:
         for position, case in enumerate(request.cases):
             asked = Asked(case.shape_id, case.shape, case.distribution, case.timed, case.timeout_s)
-            reports.append(_report(case, check_case(runner, judge, asked, position)))
+            reports.append(_report(case, patience.check(runner, judge, asked, position)))
             tell({"event": "done", "id": case.id, "status": reports[-1].status})
             if reports[-1].status == "failed":
                 break
