@@ -6,6 +6,7 @@ the first shape at fault, in the order of the request and not in that of their e
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,7 +23,7 @@ from harness.spec import Problem
 from harness.strict_json import number, text
 from harness.text import clean
 from harness.trace.failures import REASONS
-from harness.verdict import Kind, Verdict, judge_budget, judge_trace
+from harness.verdict import OURS, Kind, Verdict, judge_budget, judge_trace
 
 MAX_WARNINGS = 50
 
@@ -112,6 +113,8 @@ class Progress:
         missing = [shape for shape in self.shapes if shape not in self.costs]
         if missing:
             told = f"signal {end.signal}" if end.signal else f"exit code {end.code}"
+            if not self.begun:  # nothing of the submission had run
+                return judge_trace("harness_error", _tell_no_start(told, end.stderr))
             where = missing[0] if self.imported else ""
             message = f"the process ended ({told}) before it had traced {missing[0]}: submissions must not end it"
             return judge_trace("process_died", message, where, details={"stderr": end.stderr[-2000:]})
@@ -161,6 +164,13 @@ def read_warnings(items: object) -> list[str]:
     """Return what of an event's warnings is text, cleaned, and not too much of it."""
     items = items[:MAX_WARNINGS] if isinstance(items, list) else []
     return [clean(item[:500], lines=True) for item in items if isinstance(item, str)]
+
+
+def _tell_no_start(told: str, stderr: str) -> str:
+    said = stderr.strip().splitlines()[-1:]
+    broken = f"the tracer ended ({told}) before it had begun{f': {clean(said[0])}' if said else ''}"
+    advice = f"Can {sys.executable} import harness and torch, from any folder? `make environment` mends .venv."
+    return f"{broken}\n{advice} {OURS}"
 
 
 def _believed(reason: str, *, begun: bool) -> str:
