@@ -92,11 +92,12 @@ def run_trace(
 
 
 def _start(request: TraceRequest, scratch: Path, folder: Path, budget: CompileBudget) -> WorkerJob:
-    folder.chmod(0o755)
     for name, content in request.submission.files:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+    for path in (folder, *folder.rglob("*")):  # whatever the umask: the sandbox may be another user's
+        path.chmod(0o755 if path.is_dir() else 0o644)
     mount = Mount(folder, SUBMISSION_MOUNT)
     document = {
         "submission": f"{visible(request.level, mount)}/{MAIN}",

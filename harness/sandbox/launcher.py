@@ -38,6 +38,7 @@ _UID_RANGES = ((0x6000_0000, 1 << 22), (40_000, 20_000))
 
 def launch(request: dict[str, Any], ready: int, lifeline: int) -> None:
     """Carry out the request; return only by an exception."""
+    os.umask(0o022)  # the user's own may close what is made here to the uid that is dropped to
     uid = None
     if request["drop"] and os.geteuid() == 0:
         uid = _free_uid()

@@ -1,4 +1,4 @@
-"""An environment whose children cannot import the harness: nobody's submission is blamed for it."""
+"""Environments that are not as we would have them: nobody's submission is blamed for it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sysconfig
 from pathlib import Path
 
 import harness
+from harness.sandbox import best_level
 from tests.engine.conftest import Workspace
 
 
@@ -28,3 +29,12 @@ def test_a_tracer_that_cannot_start_is_our_fault(workspace: Workspace, tmp_path:
     assert "before it had begun: " in verdict["message"]
     assert "No module named 'harness'" in verdict["message"]
     assert "`make environment` mends .venv" in verdict["message"]
+
+
+def test_a_umask_that_closes_all_to_others_closes_nothing_to_the_sandbox(workspace: Workspace) -> None:
+    """As root, a sandbox's processes are another user's."""
+    command = f"umask 077; exec {sys.executable} -m harness submit scale --json"
+    done = subprocess.run(["sh", "-c", command], cwd=workspace.root, capture_output=True, text=True, timeout=240)
+    record = json.loads(done.stdout)
+    assert record["verdict"]["kind"] == "CHECKED", record["verdict"]
+    assert record["sandbox_level"] == best_level().level
