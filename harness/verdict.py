@@ -130,8 +130,12 @@ def judge_budget(
     """
     left = [shape for shape in shapes if shape not in done and shape not in running]
     allowed = f"compile budget of {budget_s:g} CPU-seconds" if wall_s is None else f"backstop of {wall_s:g} s wall time"
-    looping = wall_s is not None or (len(left) == len(shapes))  # it waits, or no shape was even begun
-    advice = "Is there an endless loop?" if looping else "Use fewer or simpler configs, or smaller tiles."
+    if wall_s is not None or len(left) == len(shapes):  # it waits, or no shape was even begun
+        advice = "Is there an endless loop?"
+    elif stage == "trace" and not done:
+        advice = "Is there an endless loop in custom_kernel? Else use fewer or simpler configs, or smaller tiles."
+    else:
+        advice = "Use fewer or simpler configs, or smaller tiles."
     message = (
         f"the {allowed} is spent ({spent_s:.0f} CPU-seconds used), {len(done)} of {len(shapes)} shapes done. {advice}"
         f"\ndone: {', '.join(f'{shape} {cpu_s:.1f} s' for shape, cpu_s in done.items()) or 'none'}"
