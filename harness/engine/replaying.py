@@ -61,7 +61,7 @@ def find_artifact(workspace: Workspace, name: str, store: Store | None = None) -
     except UsageError as error:
         raise UsageError(f"no artifact {name!r}: {wanted} ({error})") from None
     if key is None:
-        raise UsageError(f"nothing was built for record {name}, so there is nothing to replay")
+        raise UsageError(f"nothing was built for record {name}: it has no artifact")
     try:
         return load_artifact(workspace.artifacts / key)
     except ArtifactError as error:

@@ -21,7 +21,7 @@ class Level(str, Enum):
     STRICT: own namespaces (bubblewrap): it sees the mounts, its scratch folder, and nothing else.
     RESTRICTED: Landlock, seccomp, and another uid where the parent is root: it sees the host's names and
         process list, but reads only the mounts, writes only its scratch folder, and has no sockets.
-    NONE: resource limits only. For the harness's own code, never for a submission's.
+    NONE: resource limits only. For the harness's own code, and for one's own submissions; never ranked.
     """
 
     STRICT = "strict"

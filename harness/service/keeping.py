@@ -49,7 +49,7 @@ class Boards:
     def count(self, connection: Connection) -> tuple[int, int]:
         """Return how many submissions are done, and of how many teams: as of the last few seconds.
 
-        Only the first who asks waits for the answer: it takes a look at every submission.
+        Only who asks before there is an answer waits for it: it takes a look at every submission.
         """
         if self._counts is None:
             self._count(connection)

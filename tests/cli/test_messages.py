@@ -224,10 +224,12 @@ def test_a_full_disk_is_told(root):
         subprocess.run(["umount", state], check=True)
 
 
-def test_json_is_one_document_on_every_verb(root):
-    for arguments in (["problems"], ["problems", "scale"], ["board"], ["board", "scale"], ["doctor"]):
-        result = run(root, *arguments, "--json")
-        json.loads(result.stdout)
+@pytest.mark.parametrize("verb", ["problems", "problems scale", "board", "board scale", "records", "audit", "doctor"])
+def test_json_is_one_document_and_no_error(root, verb):
+    result = run(root, *verb.split(), "--json")
+    document = json.loads(result.stdout)
+    assert result.returncode == 0, result.stderr
+    assert "error" not in document
 
 
 def test_a_record_of_a_folder_is_shown(root):
