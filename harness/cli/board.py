@@ -28,7 +28,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.command()
 @click.argument("problem", required=False)
 @click.option("--target", help="The GPU; by default the season's first that has a ranked entry.")
-@click.option("--division", type=click.Choice(["closed", "open"]), default="closed", show_default=True)
+@click.option("--division", type=click.Choice(["closed", "open"]), help="By default the season's first.")
 @click.option("--team", help="Point out this team's rows.")
 @click.option("--standings", is_flag=True, help="Show only the overall standings, by points.")
 @click.option("--from", "source", help="Records to use: a JSON file or a folder; or a leaderboard service's URL.")
@@ -39,7 +39,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 def command(
     problem: str | None,
     target: str | None,
-    division: str,
+    division: str | None,
     team: str | None,
     standings: bool,
     source: str | None,
@@ -75,6 +75,7 @@ def command(
     with _open(workspace, Path(source) if source else None) as records:
         if export is not None:
             return _export(export, workspace, season, records.everything())
+        division = division or season.divisions[0]
         boards = _choose([[_rank(records, p, name, division) for p in found] for name in targets])
         if save is not None:
             return _save(save, records.everything(), boards) or report_faulty(faults)

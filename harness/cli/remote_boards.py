@@ -15,7 +15,7 @@ def show_boards(
     url: str,
     problem: str | None,
     target: str | None,
-    division: str,
+    division: str | None,
     *,
     team: str | None,
     only_standings: bool,
@@ -24,6 +24,7 @@ def show_boards(
     """Print a service's boards, or one problem's, as `harness board` prints those of this machine; no token is sent."""
     connection = Connection(parse_address(url))
     season = fetch_season(connection)
+    division = division or season.divisions[0]
     if division not in season.divisions:
         told = f"the season at {connection.address.name} has no {division} division"
         raise UsageError(f"{told}: --division {' or '.join(season.divisions)}")

@@ -35,7 +35,7 @@ class Placed(Protocol):
 
 def render_report(record: Record, store: Store, *, debug: bool) -> list[RenderableType]:
     """Return the report of a finished record of this machine."""
-    previous = store.previous(record.team, record.problem, record.target, division=record.division, before=record.id)
+    previous = store.previous(record)
     standing = None
     if record.accepted:
         board = current_board(store, record.problem, record.target, record.division)

@@ -32,19 +32,20 @@ def command(
     record: str | None, problem: str | None, team: str | None, part: str | None, place: str | None, as_json: bool
 ) -> int:
     """Show RECORD: an id, or the beginning of one; the newest if none is given."""
-    from harness.board.history import list_changes
+    from harness.board.history import Change, list_changes
     from harness.board.show import render_record
     from harness.store import encode_record, open_store
 
     if record is not None and (problem or team):
         raise UsageError("--problem and --team choose the newest record of theirs: leave them out, or the record")
-    workspace = find_workspace(Path.cwd())
-    store = open_store(workspace.database)
-    store.recover()
+    workspace, changes = find_workspace(Path.cwd()), tuple[Change, ...]()
     if place is not None:
         found = _choose(place, record, problem, team)
     else:
-        found = store.record(record) if record is not None else _newest(store, problem, team)
+        with open_store(workspace.database) as store:
+            store.recover()
+            found = store.record(record) if record is not None else _newest(store, problem, team)
+            changes = list_changes(found, store.previous(found))
     if part is not None:
         return _print_part(workspace, found, part, as_json)
     if as_json:
@@ -53,8 +54,7 @@ def command(
         again = f"harness show {found.id} --from {shlex.quote(place)} --json"
         print_renderable(render_record(found, whole=again))
     else:
-        previous = store.previous(found.team, found.problem, found.target, division=found.division, before=found.id)
-        print_renderable(render_record(found, changes=list_changes(found, previous)))
+        print_renderable(render_record(found, changes=changes))
     return 0
 
 

@@ -21,9 +21,9 @@ EVERY_S = 5.0
 @click.option("--from", "url", required=True, help="The leaderboard service: https://HOST.")
 @click.option("--every", "every_s", type=click.FloatRange(2, 3600), default=EVERY_S, show_default=True, help="Seconds.")
 @click.option("--target", help="Whose standings; by default the season's first.")
-@click.option("--division", type=click.Choice(["closed", "open"]), default="closed", show_default=True)
+@click.option("--division", type=click.Choice(["closed", "open"]), help="By default the season's first.")
 @click.option("--once", is_flag=True, help="Show it once and end.")
-def command(url: str, every_s: float, target: str | None, division: str, once: bool) -> int:
+def command(url: str, every_s: float, target: str | None, division: str | None, once: bool) -> int:
     """Show a leaderboard service's standings and queue as they change, until Ctrl-C."""
     from harness.client.address import parse_address
     from harness.client.connection import Connection

@@ -38,6 +38,7 @@ PATIENCE_S = 600.0
 """How long a service may be out of reach while one waits for it."""
 
 LOOKED_AT = 100
+COMPARED = 8  # of the fastest of those: the first of the same setting is the best
 """As many of a team's earlier records are looked at for its best."""
 
 Watcher = Callable[[State], None]
@@ -164,12 +165,17 @@ def fetch_previous(connection: Connection, record: Record) -> Previous:
         found = connection.get("/records", **board, before=record.id, limit=LOOKED_AT)
         earlier = [item for item in read_list(Sketch, found) if item.state == "finished"]
         timed = [item for item in earlier if item.verdict == "PASSED" and item.score_us]
-        best = min(timed, key=lambda item: item.score_us or 0.0, default=None)
-        wanted = {item.id for item in (*earlier[:1], best) if item is not None}
-        records = {name: fetch_record(connection, name) for name in wanted}
+        fastest = sorted(timed, key=lambda item: item.score_us or 0.0)[:COMPARED]
+        last = fetch_record(connection, earlier[0].id) if earlier else None
+        candidates = (fetch_record(connection, item.id) for item in fastest)
+        best = next((other for other in candidates if _is_comparable(other, record)), None)
     except HarnessError:
         return Previous(None, None)
-    return Previous(records[earlier[0].id] if earlier else None, records[best.id] if best else None)
+    return Previous(last, best)
+
+
+def _is_comparable(other: Record, record: Record) -> bool:
+    return other.setting == record.setting and other.whole_suite
 
 
 def post_record(connection: Connection, record: Record) -> tuple[str, str | None]:

@@ -27,7 +27,7 @@ class Seen:
     queue: tuple[State, ...]
 
 
-def look(connection: Connection, target: str | None, division: str) -> Seen:
+def look(connection: Connection, target: str | None, division: str | None) -> Seen:
     """Return what a service shows now.
 
     Args:
@@ -43,7 +43,7 @@ def look(connection: Connection, target: str | None, division: str) -> Seen:
     for what, name, known in (("target", target, season.targets), ("division", division, season.divisions)):
         if name is not None and name not in known:
             raise UsageError(f"the season at {connection.address.name} has no {what} {name!r}: {', '.join(known)}")
-    chosen = target or season.targets[0]
+    chosen, division = target or season.targets[0], division or season.divisions[0]
     standings, _ = fetch_standings(connection, chosen, division)
     queue, _ = fetch_queue(connection)
     return Seen(connection.address.name, season, chosen, division, standings, queue)

@@ -216,10 +216,11 @@ class Filling:
         return plot_trend([sketch(row) for row in self.connection.execute(query)])
 
     def _previous(self, record: Record) -> Previous:
-        """Return what `Store.previous` does, in this transaction."""
+        """Return what `Store.previous` does, in this transaction; only what is ranked is a best."""
         mine = board_of(record).rows(records, team=record.team, state="finished")
         query = select(records.c.document).where(mine, records.c.id < record.id).limit(1)
-        ranked = query.where(records.c.standing == "ranked").order_by(records.c.score_us, records.c.id)
+        comparable = (records.c.standing == "ranked", records.c.setting == record.setting.key)
+        ranked = query.where(*comparable).order_by(records.c.score_us, records.c.id)
         found = [self.connection.execute(q).scalar() for q in (query.order_by(records.c.id.desc()), ranked)]
         last, best = (decode_record(document) if document is not None else None for document in found)
         return Previous(last, best)

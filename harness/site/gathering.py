@@ -128,9 +128,10 @@ class Gathered:
                     )
 
     def _previous(self, record: Record, history: Sequence[Record]) -> Previous:
-        """Return what `Store.previous` does; what is ruled out is nobody's best."""
+        """Return what `Store.previous` does; only what is ranked, and not ruled out, is a best."""
         earlier = [other for other in history if other.id < record.id and other.state == "finished"]
-        ranked = [other for other in earlier if other.scored and other.id not in self._kept.rulings]
+        own = [other for other in earlier if other.setting == record.setting]
+        ranked = [other for other in own if other.scored and other.id not in self._kept.rulings]
         best = min(ranked, key=lambda other: (other.score_us or 0.0, other.id), default=None)
         return Previous(earlier[0] if earlier else None, best)
 

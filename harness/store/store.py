@@ -180,19 +180,17 @@ class Store:
         with self._database.read() as connection:
             return sorted((p, t, d) for p, t, d in connection.execute(select(*board).distinct()))
 
-    def previous(
-        self, team: str, problem: str, target: str, *, division: str = "closed", before: str | None = None
-    ) -> Previous:
-        """Return a team's last finished record and its fastest PASSED one.
+    def previous(self, record: Record) -> Previous:
+        """Return, of the same team and board, the last record that finished before one, and the fastest PASSED one.
 
-        A ranked one comes before others, and one of all cases before one of chosen ones. Only records before the one
-        with the id `before` are looked at, where that is given.
+        Times of other settings are not comparable, so the fastest is one of the record's own. A ranked one comes before
+        others, and one of all cases before one of chosen ones.
         """
-        wanted = _equal(team=team, problem=problem, target=target, division=division, state="finished")
-        if before is not None:
-            wanted.append(records.c.id < before)
+        board = {"problem": record.problem, "target": record.target, "division": record.division}
+        wanted = [*_equal(team=record.team, **board, state="finished"), records.c.id < record.id]
         query = select(records.c.document).where(*wanted).limit(1)
-        timed = query.where(records.c.verdict == "PASSED", records.c.score_us.is_not(None))
+        comparable = (records.c.verdict == "PASSED", records.c.setting == record.setting.key)
+        timed = query.where(*comparable, records.c.score_us.is_not(None))
         order = ((records.c.standing == "ranked").desc(), records.c.standing == "partial")
         with self._database.read() as connection:
             last = _load(connection, query.order_by(records.c.id.desc()))

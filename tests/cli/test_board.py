@@ -49,6 +49,13 @@ def test_empty_boards_are_a_line_each_and_what_ranking_needs_is_said_once(root):
     assert run(root, "board", "--standings").splitlines()[-2].startswith("Ranking needs a replay on a GPU")
 
 
+def test_a_season_of_the_open_division_alone_shows_its_board(root):
+    season = (root / "shapes.yaml").read_text()
+    (root / "shapes.yaml").write_text(season.replace("  targets:", "  divisions: [open]\n  targets:"))
+    assert "open division  no entry yet" in run(root, "board", "scale")
+    assert "closed division  no entry yet" in run(root, "board", "scale", "--division", "closed")
+
+
 def test_a_target_that_the_season_does_not_rank_is_named_once(root):
     text = run(root, "board", "--target", "h100")
     assert text.count("The season ranks b200, h200, not h100.") == 1

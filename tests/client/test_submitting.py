@@ -165,6 +165,8 @@ def test_what_came_before(connect, live):
     assert (previous.last.score_us, previous.best.score_us) == (20.0, 10.0)
     first = fetch_record(connection, previous.best.id)
     assert fetch_previous(connection, first).last is None
+    later = dataclasses.replace(fetch_record(connection, newest), evaluator_version="99")
+    assert fetch_previous(connection, later).best is None  # nothing is comparable with it
 
 
 def test_a_posted_record_is_listed_and_not_ranked(connect, live):

@@ -111,10 +111,19 @@ def test_previous_gives_the_last_and_the_best(store):
     best, last, now = passed("acme", 10, 1), incorrect("acme", 2), passed("acme", 9, 3)
     add(store, best, passed("acme", 12, 0), last, now, passed("bolt", 1, 0), passed("acme", 1, 0, division="open"))
     store.submit(submitted(minute=2.5))
-    previous = store.previous("acme", "chunk_fwd_h", "b200", before=now.id)
+    previous = store.previous(now)
     assert (previous.last, previous.best) == (last, best)
-    assert store.previous("acme", "chunk_fwd_h", "b200").best == now
-    assert store.previous("nobody", "chunk_fwd_h", "b200").last is None
+    assert store.previous(passed("acme", 9, 4)).best == now
+    assert store.previous(passed("nobody", 9, 4)).last is None
+
+
+def test_the_best_is_of_the_records_own_setting(store):
+    """Times of another evaluator, problem version or tool are not comparable."""
+    old, slow, fast = passed("acme", 5, 1, evaluator_version="3"), passed("acme", 14, 2), passed("acme", 10, 3)
+    now = passed("acme", 12, 4)
+    add(store, old, fast, slow)
+    assert store.previous(now).best == fast
+    assert store.previous(passed("acme", 9, 4, evaluator_version="5")).best is None
 
 
 def test_a_board_has_what_is_of_all_cases_behind_newer_parts(store):
@@ -133,16 +142,16 @@ def test_a_board_has_what_is_of_all_cases_behind_newer_parts(store):
 def test_the_best_is_of_all_cases_where_there_is_such_a_one(store):
     fewer = passed("acme", 5, 1, ranked=False, whole_suite=False)
     add(store, fewer)
-    assert store.previous("acme", "chunk_fwd_h", "b200").best == fewer
+    assert store.previous(passed("acme", 9, 4)).best == fewer
     whole = passed("acme", 10, 2, ranked=False)
     add(store, whole)
-    assert store.previous("acme", "chunk_fwd_h", "b200").best == whole
+    assert store.previous(passed("acme", 9, 4)).best == whole
 
 
 def test_a_ranked_record_is_the_best_even_if_an_unranked_one_is_faster(store):
     ranked, unranked = passed("acme", 10, 1), passed("acme", 5, 2, ranked=False)
     add(store, ranked, unranked)
-    assert store.previous("acme", "chunk_fwd_h", "b200").best == ranked
+    assert store.previous(passed("acme", 9, 4)).best == ranked
 
 
 def test_a_board_stays_fast_among_many_records(store):
@@ -167,7 +176,7 @@ def test_a_board_stays_fast_among_many_records(store):
         (lambda store: store.board("p", "b200", "closed"), "records_board (problem=? AND target=? AND division=?"),
         (lambda store: store.records(team="a", problem="p", target="b200"), "records_team (team=? AND problem=?"),
         (lambda store: store.records(problem="p", target="b200"), "records_problem (problem=? AND target=?"),
-        (lambda store: store.previous("a", "p", "b200"), "records_team (team=? AND problem=? AND target=?"),
+        (lambda store: store.previous(passed("a", 1.0)), "records_team (team=? AND problem=? AND target=?"),
         (lambda store: store.recover(), "records_state (state=?"),
     ],
 )
