@@ -69,7 +69,7 @@ class Stop(_Act):
 
 
 class SeasonChange(_Act):
-    """Move the season's times, or change when code becomes visible; null is never."""
+    """Move the season's times, or change when code becomes visible; `closes` null is no end, "now" is now."""
 
     act: Literal["season"]
     changes: dict[Literal["opens", "closes", "code_visible"], _Name | None]

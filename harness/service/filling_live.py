@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, func, select
 
-from harness.board.text import moment
 from harness.service.acts import Act as StoredAct
 from harness.service.acts import list_acts
 from harness.service.job import QUEUED, STAGES, Job, iso
+from harness.service.rules import tell_setting
 from harness.service.schema import acts, frozen
 from harness.service.waiting import Wait, count_waiting, list_queue, observe, wait_of
 from harness.site.live_views import Act, ActsView, QueueView
@@ -66,13 +66,6 @@ def queue_row(job: Job, wait: Wait) -> QueueRow:
     )
 
 
-def _told(value: str | None) -> str:
-    """Write what a season's time was set to; a word stays as it is."""
-    if value is None:
-        return "never"
-    return f"{moment(value)} UTC" if value[:1].isdigit() else value.replace("_", " ")
-
-
 _WORDS = {
     "team": "team added",
     "token": "token issued",
@@ -95,6 +88,7 @@ def _shown_act(act: StoredAct) -> Act:
         whose = act.details.get("team") or act.details.get("organiser")
         subject = f"{act.subject}, of {whose}" if whose else act.subject
     elif act.act == "season":
-        subject += ": " + ", ".join(f"{name.replace('_', ' ')} {_told(value)}" for name, value in act.details.items())
+        told = (f"{name.replace('_', ' ')} {tell_setting(name, value)}" for name, value in act.details.items())
+        subject += ": " + ", ".join(told)
     what = _WORDS.get(act.act, act.act)
     return Act(iso(act.at_s), act.actor, what, subject, act.reason, act.subject if about_record else "")

@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from harness.board.text import moment
 from harness.errors import SpecError, UsageError
 from harness.service.acts import log_act, newest_act
 from harness.service.logs import warn
@@ -106,7 +107,7 @@ def change_season(
     Args:
         connection: a writing one.
         season: as it is now, with earlier changes.
-        changes: of `CHANGEABLE`; times in ISO 8601, None or "never" for never.
+        changes: of `CHANGEABLE`; times in ISO 8601 or "now"; None or "never" for a season without an end.
         actor: who.
         reason: why, for everybody to read.
         now_s: the time.
@@ -114,11 +115,18 @@ def change_season(
     Raises:
         UsageError: a value is not of the form, or no year of a season's, or the season would close before it opens.
     """
-    changed = _changed(season, changes)
+    changed = _changed(season, changes, now_s)
     if fault := changed.find_fault_of_times():
         raise UsageError(fault)
     details = {name: _told(getattr(changed, name)) for name in CHANGEABLE}
     log_act(connection, actor, "season", season.name, reason, now_s=now_s, details=details)
+
+
+def tell_setting(name: str, value: str | None) -> str:
+    """Write what one of `CHANGEABLE` is set to, for people."""
+    if value is None:
+        return {"opens": "already open", "closes": "no end"}.get(name, "never")
+    return value.replace("_", " ") if name == "code_visible" else f"{moment(value)} UTC"
 
 
 def _moment(now_s: float) -> datetime:
@@ -129,7 +137,7 @@ def _told(value: datetime | str | None) -> str | None:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-def _changed(season: Season, changes: Mapping[str, str | None]) -> Season:
+def _changed(season: Season, changes: Mapping[str, str | None], now_s: float) -> Season:
     update: dict[str, Any] = {}
     for name, value in changes.items():
         if name == "code_visible":
@@ -137,11 +145,18 @@ def _changed(season: Season, changes: Mapping[str, str | None]) -> Season:
                 raise UsageError(f"code is visible never, after_close or at_once, not {value!r}")
             update[name] = value
         elif name in CHANGEABLE:
-            update[name] = None if value in (None, "never") else _parse_moment(value)
+            update[name] = _parse_moment(name, value, now_s)
     return season.model_copy(update=update)
 
 
-def _parse_moment(text: str) -> datetime:
+def _parse_moment(name: str, text: str | None, now_s: float) -> datetime | None:
+    if text is None or text == "never":
+        if name == "opens":
+            told = "a season that never opens: name a later time, or freeze it (harness admin freeze)"
+            raise UsageError(f"{told}; to open it now, write now")
+        return None
+    if text == "now":
+        return _moment(int(now_s))
     try:
         moment = _read_moment(text)
     except ValueError:
@@ -149,7 +164,8 @@ def _parse_moment(text: str) -> datetime:
     try:
         return in_utc(moment)
     except ValueError as error:
-        raise UsageError(f"{text[:40]!r}: {error}: use never where it has no such time") from None
+        advice = ": use never where it has no end" if name == "closes" else ""
+        raise UsageError(f"{text[:40]!r}: {error}{advice}") from None
 
 
 def _restored(season: Season, details: Mapping[str, Any]) -> Season:

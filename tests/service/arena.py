@@ -131,7 +131,7 @@ class Arena:
         try:
             yield
         finally:
-            self._change({"opens": None, "closes": None, "code_visible": "after_close"})
+            self._change({"opens": "2020-01-01T00:00Z", "closes": None, "code_visible": "after_close"})
 
     def _change(self, changes: dict[str, str | None]) -> None:
         with self.database.write() as connection:

@@ -139,14 +139,15 @@ def test_times_that_an_earlier_version_took_are_read_and_mended(database, opens,
     with database.write() as connection:
         rules = rules_now(connection)
         assert (rules.phase(START_S), rules.season.code_visible) == (phase, "never")
-        change_season(connection, rules.season, {"opens": "never", "closes": None}, "ada", "mended", START_S)
-        season = rules_now(connection).season
-        assert (season.opens, season.closes, season.code_visible) == (None, None, "never")
+        change_season(connection, rules.season, {"opens": "now", "closes": None}, "ada", "mended", START_S)
+        rules = rules_now(connection)
+        assert rules.season.opens == datetime.fromtimestamp(START_S, timezone.utc)
+        assert (rules.phase(START_S), rules.season.closes, rules.season.code_visible) == ("open", None, "never")
 
 
 @pytest.mark.parametrize("time", ["9999-12-31T00:00Z", "1970-01-01"])
 def test_a_season_has_years_of_its_own(database, time):
-    told = f"'{time}': a season is between 1971 and 9998: use never where it has no such time"
+    told = f"'{time}': a season is between 1971 and 9998: use never where it has no end"
     with database.write() as connection, pytest.raises(UsageError, match=f"^{re.escape(told)}$"):
         change_season(connection, rules_now(connection).season, {"closes": time}, "ada", "x", START_S)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 
@@ -73,8 +74,22 @@ def test_rulings_and_times(typed):
     assert (season["closes"], season["code_visible"]) == ("2027-02-01T18:00:00+00:00", "never")
     typed("admin", "season", "--closes", "never", "--reason", "no end")
     assert json.loads(typed("admin", "season", "--json"))["closes"] is None
-    assert "test-season" in typed("admin", "season")
+    told = typed("admin", "season")
+    assert "test-season" in told
+    assert "opens         already open\ncloses        no end\n" in told
     database.close()
+
+
+def test_a_season_is_opened_and_closed_now(typed):
+    typed("admin", "season", "--opens", "2999-01-01T00:00Z", "--reason", "a rehearsal comes first")
+    assert json.loads(typed("admin", "season", "--json"))["phase"] == "before"
+    told = typed("admin", "season", "--opens", "now", "--reason", "it begins")
+    assert re.search(r"^phase +open\nopens +2\d{3}-\d\d-\d\dT", told, re.MULTILINE)
+    with pytest.raises(UsageError, match="a season that never opens: name a later time, or freeze it .* write now$"):
+        typed("admin", "season", "--opens", "never", "--reason", "not yet")
+    typed("admin", "season", "--opens", "2020-01-01T00:00Z", "--reason", "it began before")
+    typed("admin", "season", "--closes", "now", "--reason", "it ends")
+    assert json.loads(typed("admin", "season", "--json"))["phase"] == "closed"
 
 
 def test_backup_and_restore(typed, monkeypatch):

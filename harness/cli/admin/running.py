@@ -14,14 +14,14 @@ _LIFT = click.option("--lift", is_flag=True, help="Take it back.")
 
 
 @click.command()
-@click.option("--opens", help="When it opens, in ISO 8601 (2027-01-31T18:00Z), or never.")
-@click.option("--closes", help="When it closes, likewise.")
+@click.option("--opens", help="When it opens, in ISO 8601 (2027-01-31T18:00Z), or now.")
+@click.option("--closes", help="When it closes, likewise, or never.")
 @click.option("--code-visible", type=click.Choice(["never", "after_close", "at_once"]), help="When code is shown.")
 @click.option("--reason", default="", help="Why; everybody can read it.")
 @AS_JSON
 def season(opens: str | None, closes: str | None, code_visible: str | None, reason: str, as_json: bool) -> int:
     """Show the season as the service has it, or move its times; what is set here wins over shapes.yaml."""
-    from harness.service.rules import RulesFile, change_season
+    from harness.service.rules import CHANGEABLE, RulesFile, change_season, tell_setting
 
     given = {"opens": opens, "closes": closes, "code_visible": code_visible}
     changes = {name: value for name, value in given.items() if value is not None}
@@ -44,7 +44,8 @@ def season(opens: str | None, closes: str | None, code_visible: str | None, reas
     if as_json:
         print_json(facts)
     else:
-        print("\n".join(f"{name:<13} {', '.join(v) if isinstance(v, list) else v}" for name, v in facts.items()))
+        told = facts | {name: tell_setting(name, None) for name in CHANGEABLE if facts[name] is None}
+        print("\n".join(f"{name:<13} {', '.join(v) if isinstance(v, list) else v}" for name, v in told.items()))
     return 0
 
 
