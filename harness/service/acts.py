@@ -59,6 +59,16 @@ def log_act(
     return int(result.scalar_one())
 
 
+def want_reason(reason: str) -> None:
+    """Refuse an act without a reason.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not reason.strip():
+        raise UsageError("say why: the reason stands in the log of acts, for everybody to read")
+
+
 def list_acts(connection: Connection, *, before: int | None = None, limit: int = 100) -> list[Act]:
     """Return acts, the newest first; those before the number `before`, where that is given."""
     query = select(acts).order_by(acts.c.id.desc()).limit(limit)

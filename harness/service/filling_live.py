@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, select
 from harness.service.acts import Act as StoredAct
 from harness.service.acts import list_acts
 from harness.service.job import QUEUED, STAGES, Job, iso
-from harness.service.rules import tell_setting
+from harness.service.rules import tell_changes
 from harness.service.schema import acts, frozen
 from harness.service.waiting import Wait, count_waiting, list_queue, observe, wait_of
 from harness.site.live_views import Act, ActsView, QueueView
@@ -88,7 +88,6 @@ def _shown_act(act: StoredAct) -> Act:
         whose = act.details.get("team") or act.details.get("organiser")
         subject = f"{act.subject}, of {whose}" if whose else act.subject
     elif act.act == "season":
-        told = (f"{name.replace('_', ' ')} {tell_setting(name, value)}" for name, value in act.details.items())
-        subject += ": " + ", ".join(told)
+        subject += f": {tell_changes(act.details)}"
     what = _WORDS.get(act.act, act.act)
     return Act(iso(act.at_s), act.actor, what, subject, act.reason, act.subject if about_record else "")

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from harness.errors import UsageError
 from harness.service.accepting import rerun
-from harness.service.acts import log_act
+from harness.service.acts import log_act, want_reason
 from harness.service.entries import (
     ALL_PROGRAMS,
     DISQUALIFIED,
@@ -50,7 +50,7 @@ def disqualify(
         UsageError: there is no such record or team, or no reason.
     """
     owner, program, record = _find_subject(connection, record, team)
-    _want_reason(reason)
+    want_reason(reason)
     hold_team(connection, owner)
     subject = record or f"team {owner}"
     act = log_act(connection, actor, "disqualify", subject, reason, now_s=now_s, details=_details(owner, program))
@@ -68,7 +68,7 @@ def reinstate(
         UsageError: there is no such ruling, or no reason.
     """
     owner, program, record = _find_subject(connection, record, team)
-    _want_reason(reason)
+    want_reason(reason)
     hold_team(connection, owner)
     ruling = (disqualified.c.team == owner, disqualified.c.program == program)
     if connection.execute(delete(disqualified).where(*ruling)).rowcount != 1:
@@ -89,7 +89,7 @@ def run_again(connection: Connection, actor: str, job_id: str, reason: str, rule
         raise UsageError(f"there is no submission {job_id[:40]!r} in the service's queue")
     if job.state != DONE:
         raise UsageError(f"submission {job.id} is not done yet: it will be evaluated anyway")
-    _want_reason(reason)
+    want_reason(reason)
     again = rerun(connection, job, rules, now_s)
     log_act(connection, actor, "rerun", job.id, reason, now_s=now_s, details={"as": again.id, "team": job.team})
     return again
@@ -103,7 +103,7 @@ def freeze(connection: Connection, actor: str, problem: str, reason: str, rules:
     """
     if problem not in (ALL_PROBLEMS, *rules.problems):
         raise UsageError(f"the season has no problem {problem!r}: {', '.join(rules.problems)}")
-    _want_reason(reason)
+    want_reason(reason)
     act = log_act(connection, actor, "freeze", problem or "all problems", reason, now_s=now_s)
     upsert(connection, frozen, {"problem": problem}, {"reason": reason, "act": act})
 
@@ -210,11 +210,6 @@ def _judge_board_again(connection: Connection, board: BoardKey, team: str, mine:
     if changed:
         refresh_setting(connection, board)
     return changed
-
-
-def _want_reason(reason: str) -> None:
-    if not reason.strip():
-        raise UsageError("say why: the reason stands in the log of acts, for everybody to read")
 
 
 def _details(team: str, program: str) -> dict[str, str]:

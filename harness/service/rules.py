@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from harness.board.text import moment
 from harness.errors import SpecError, UsageError
-from harness.service.acts import log_act, newest_act
+from harness.service.acts import log_act, newest_act, want_reason
 from harness.service.logs import warn
 from harness.spec import Problem, Season, find_season_problems, load_season
 from harness.spec.season import FIRST_YEAR, LAST_YEAR, Phase, in_utc
@@ -113,13 +113,24 @@ def change_season(
         now_s: the time.
 
     Raises:
-        UsageError: a value is not of the form, or no year of a season's, or the season would close before it opens.
+        UsageError: a value is not of the form, or no year of a season's, or the season would close before it opens,
+            or there is no reason.
     """
     changed = _changed(season, changes, now_s)
     if fault := changed.find_fault_of_times():
         raise UsageError(fault)
-    details = {name: _told(getattr(changed, name)) for name in CHANGEABLE}
+    want_reason(reason)
+    before, after = ({name: _told(getattr(item, name)) for name in CHANGEABLE} for item in (season, changed))
+    details = {**after, "before": {name: before[name] for name in CHANGEABLE if before[name] != after[name]}}
     log_act(connection, actor, "season", season.name, reason, now_s=now_s, details=details)
+
+
+def tell_changes(details: Mapping[str, Any]) -> str:
+    """Write what a change of the season has changed, for people; what earlier versions logged is what it was set to."""
+    before = details.get("before", {})
+    told = {name: tell_setting(name, details[name]) for name in CHANGEABLE if name in details}
+    told |= {name: f"{tell_setting(name, value)} → {told[name]}" for name, value in before.items() if name in told}
+    return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in told.items() if name in before or not before)
 
 
 def tell_setting(name: str, value: str | None) -> str:

@@ -225,10 +225,10 @@ def test_what_the_service_refuses(team, live):
         change_season(connection, season, {"closes": "2026-01-31T18:00Z"}, "test", "over", now_s)
     assert submit() == f"error: {name}: the season closed on 2026-01-31 18:00 UTC"
     with live.database.write() as connection:
-        change_season(connection, season, {"closes": None, "opens": "2999-01-01T00:00Z"}, "test", "", now_s)
+        change_season(connection, season, {"closes": None, "opens": "2999-01-01T00:00Z"}, "test", "later", now_s)
     assert submit() == f"error: {name}: the season opens on 2999-01-01 00:00 UTC"
     with live.database.write() as connection:
-        change_season(connection, season, {"closes": None, "opens": "now"}, "test", "", now_s)
+        change_season(connection, season, {"closes": None, "opens": "now"}, "test", "now", now_s)
         freeze(connection, "test", "scale", "a fault in it", rules_now(connection), now_s)
     assert submit() == f"error: {name}: the organisers have stopped submissions for now: a fault in it"
     assert pending(team) == []

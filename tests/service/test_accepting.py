@@ -14,7 +14,7 @@ from harness.service.accepting import accept
 from harness.service.acts import log_act
 from harness.service.errors import RefusedError
 from harness.service.job import QUEUED, load_job
-from harness.service.rules import Rules, change_season
+from harness.service.rules import Rules, change_season, tell_changes
 from harness.service.schema import frozen, jobs, sources
 from harness.service.settings import Limits
 from harness.store.database import Database
@@ -140,6 +140,8 @@ def test_times_that_an_earlier_version_took_are_read_and_mended(database, opens,
         rules = rules_now(connection)
         assert (rules.phase(START_S), rules.season.code_visible) == (phase, "never")
         change_season(connection, rules.season, {"opens": "now", "closes": None}, "ada", "mended", START_S)
+        assert tell_changes(details).startswith("opens ")
+        assert "code visible never" in tell_changes(details)
         rules = rules_now(connection)
         assert rules.season.opens == datetime.fromtimestamp(START_S, timezone.utc)
         assert (rules.phase(START_S), rules.season.closes, rules.season.code_visible) == ("open", None, "never")

@@ -74,6 +74,10 @@ def test_rulings_and_times(typed):
     assert (season["closes"], season["code_visible"]) == ("2027-02-01T18:00:00+00:00", "never")
     typed("admin", "season", "--closes", "never", "--reason", "no end")
     assert json.loads(typed("admin", "season", "--json"))["closes"] is None
+    log = typed("admin", "acts", "--limit", "2").splitlines()
+    assert "season test-season: closes 2027-02-01 18:00 UTC → no end  no end" in log[0]
+    changes = "closes no end → 2027-02-01 18:00 UTC, code visible after close → never"
+    assert f"season test-season: {changes}  a holiday" in log[1]
     told = typed("admin", "season")
     assert "test-season" in told
     assert "opens         already open\ncloses        no end\n" in told
@@ -115,6 +119,7 @@ def test_backup_and_restore(typed, monkeypatch):
         (("admin", "token", "issue"), "say whose token: a team, or --organiser NAME"),
         (("admin", "token", "issue", "acme"), "there is no team 'acme'"),
         (("admin", "season", "--closes", "soon"), "'soon' is not a time: write 2027-01-31T18:00Z"),
+        (("admin", "season", "--closes", "2027-01-01T00:00Z"), "say why: the reason stands in the log of acts"),
         (
             ("admin", "season", "--opens", "2027-01-02T00:00Z", "--closes", "2027-01-01T00:00Z"),
             "the season would close before it opens",

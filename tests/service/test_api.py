@@ -201,7 +201,7 @@ def test_a_season_says_what_it_takes(live):
     assert "the season closed on 2026-01-01 00:00 UTC" in refused(submit(live, live.acme), 403, "season-closed")
     act(live, act="season", changes={"closes": None, "opens": "2100-01-01T00:00:00Z"}, reason="a mistake")
     assert "the season opens on 2100-01-01 00:00 UTC" in refused(submit(live, live.acme), 403, "season-not-open")
-    act(live, act="season", changes={"opens": None}, reason="now")
+    act(live, act="season", changes={"opens": "now"}, reason="now")
     act(live, act="freeze", problem="scale", reason="its reference is wrong")
     assert "its reference is wrong" in refused(submit(live, live.acme), 403, "frozen")
     assert live.get("/api/v1/season").json()["frozen"] == {"scale": "its reference is wrong"}
@@ -237,6 +237,8 @@ def test_organisers_act_and_everybody_reads_it(live):
         ({"act": "explode"}, "does not match any of the expected tags"),
         ({"act": "freeze", "problem": "scale"}, "say why"),
         ({"act": "disqualify", "record": "nothing", "reason": "x"}, "there is no record 'nothing'"),
+        ({"act": "season", "changes": {"closes": None}}, "say why"),
+        ({"act": "season", "changes": {"opens": None}, "reason": "x"}, "a season that never opens: name a later time"),
         ({"act": "season", "changes": {"closes": "tomorrow"}, "reason": "x"}, "'tomorrow' is not a time"),
         ({"act": "season", "changes": {"closes": "9999-01-01"}, "reason": "x"}, "a season is between 1971 and 9998"),
         ({"act": "team", "name": "Ümlaut"}, "is not valid"),

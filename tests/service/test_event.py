@@ -199,7 +199,9 @@ def run(event):
     event.act(act="rerun", submission=best[1]["record"], reason="the wrong one: a mistake")
     event.crowd.submit_all(parts[4])
     closes_s = time.time() + 0.02 * len(parts[5])
-    event.act(act="season", changes={"closes": datetime.fromtimestamp(closes_s, timezone.utc).isoformat()})
+    event.act(
+        act="season", changes={"closes": datetime.fromtimestamp(closes_s, timezone.utc).isoformat()}, reason="soon"
+    )
     event.crowd.submit_all(parts[5], threads=len(event.teams))
     event.wait_until_done()
     first, _, third = event.get("boards/scale/b200/closed")["ranked"][:3]

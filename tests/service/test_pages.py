@@ -206,10 +206,12 @@ def test_code_is_shown_from_the_moment_on_that_the_season_says(database):
             season = rules_now(connection).season
             change_season(connection, season, {"code_visible": "at_once"}, "ada", "the event is over", START_S)
         after = "".join(Page(requests.get(address, timeout=ENOUGH_S).text).text)
+        acts = Page(requests.get(f"{url}/acts", timeout=ENOUGH_S).text).words
         for path in ("/", "/boards/scale-b200-closed", "/boards/scale-b200-closed.json", "/queue", "/acts"):
             assert "hl.dot" not in requests.get(url + path, timeout=ENOUGH_S).text, path
     assert "quotes the submission’s code is hidden (line 2 in custom_kernel)" in before
     assert "hl.dot" not in before
+    assert "season changed test-season: code visible after close → at once" in acts
     assert after.count(SECRET) >= 3, "the message, the line, the source"
     assert "is hidden" not in after
 

@@ -17,7 +17,7 @@ _LIFT = click.option("--lift", is_flag=True, help="Take it back.")
 @click.option("--opens", help="When it opens, in ISO 8601 (2027-01-31T18:00Z), or now.")
 @click.option("--closes", help="When it closes, likewise, or never.")
 @click.option("--code-visible", type=click.Choice(["never", "after_close", "at_once"]), help="When code is shown.")
-@click.option("--reason", default="", help="Why; everybody can read it.")
+@click.option("--reason", default="", help="Why; needed for a change. Everybody can read it.")
 @AS_JSON
 def season(opens: str | None, closes: str | None, code_visible: str | None, reason: str, as_json: bool) -> int:
     """Show the season as the service has it, or move its times; what is set here wins over shapes.yaml."""
@@ -106,6 +106,7 @@ def acts(limit: int, as_json: bool) -> int:
     """Show the log of acts, the newest first."""
     from harness.service.acts import list_acts
     from harness.service.job import iso
+    from harness.service.rules import tell_changes
 
     with opened(makes=False) as database, database.read() as connection:
         found = list_acts(connection, limit=limit)
@@ -113,5 +114,6 @@ def acts(limit: int, as_json: bool) -> int:
         print_json([{**vars(act), "details": dict(act.details)} for act in found])
         return 0
     for act in found:
-        print(f"{act.id:>5}  {iso(act.at_s)}  {act.actor}: {act.act} {act.subject}  {act.reason}")
+        changes = f": {tell_changes(act.details)}" if act.act == "season" else ""
+        print(f"{act.id:>5}  {iso(act.at_s)}  {act.actor}: {act.act} {act.subject}{changes}  {act.reason}")
     return 0
