@@ -19,6 +19,9 @@ from harness.site.views import Kept, SeasonFacts
 from harness.store.ids import utc_now
 from harness.store.record import Record
 
+MARKER = ".harness-site"
+"""The file that says that a folder holds a site."""
+
 
 def export_site(
     records: Sequence[Record],
@@ -29,22 +32,26 @@ def export_site(
     generated: str | None = None,
     kept: Kept | None = None,
 ) -> tuple[Path, ...]:
-    """Write the site into a folder and return the files written. Other files in the folder are left alone.
+    """Write the site into a folder and return the files written.
+
+    A site that is there already is written over; what else is in its folder is left alone. A marker tells such a folder
+    from others.
 
     Args:
         records: all records to show, in any order.
-        directory: made if it is missing.
+        directory: made if it is missing; empty, or of an earlier site.
         season: what the pages say of the season.
         problems: those that get a page of their own.
         generated: the time to show, now by default.
         kept: what else is known of the records: rulings, sources.
 
     Raises:
-        UsageError: the folder cannot be written to.
+        UsageError: the folder cannot be written to, or holds something other than a site.
     """
     drawn = _draw(Gathered(records, season, kept), season, problems, generated or utc_now())
     written = []
     try:
+        _take_folder(directory)
         for name, content in drawn:
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,6 +60,16 @@ def export_site(
     except OSError as error:
         raise UsageError(f"the site cannot be written to {directory}: {error.strerror}") from error
     return tuple(written)
+
+
+def _take_folder(directory: Path) -> None:
+    """Make a folder, or see that what is in it is a site's; and mark it as one."""
+    marker = directory.resolve() / MARKER
+    if marker.parent.exists() and not marker.is_file() and any(marker.parent.iterdir()):
+        told = f"{directory} is not empty, and no site was written there before: name a new folder, or an empty one"
+        raise UsageError(told)
+    directory.mkdir(parents=True, exist_ok=True)
+    marker.write_text("A site written by harness. It may be written here again.\n", encoding="utf-8")
 
 
 def render_site(

@@ -79,7 +79,7 @@ def test_a_board_of_ruled_out_records_alone(database, tmp_path):
     with database.write() as connection:
         for team in ("acme", "bolt"):
             organising.disqualify(connection, "ada", "all of it", START_S, team=team)
-    found = export(database, tmp_path)
+    found = export(database, tmp_path / "site")
     assert "Ruled out by the organisers: all of it" in Page(found[f"records/{ids['leader']}.html"]).words
     assert "none ranked yet" in Page(found["index.html"]).words
     assert "No ranked entry yet" in Page(found["boards/scale-b200-closed.html"]).words

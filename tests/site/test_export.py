@@ -46,6 +46,20 @@ def test_there_is_a_page_for_the_season_every_board_and_every_record(site):
     assert names == expected | {"index.html", "style.css"}
 
 
+def test_a_folder_of_something_else_is_not_written_into(tmp_path):
+    (tmp_path / "problems").mkdir()
+    (tmp_path / "problems" / "ours.md").write_text("ours")
+    for folder in (tmp_path, tmp_path / "problems"):
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(UsageError, match=f"^{folder} is not empty, and no site was written there before: name a"):
+            export_site([], folder, SEASON, generated=NOW)
+        assert sorted(tmp_path.rglob("*")) == before
+    for empty in (tmp_path / "empty", tmp_path / "new" / "site"):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        first = export_site([], empty, SEASON, generated=NOW)
+        assert export_site([], empty, SEASON, generated=NOW) == first, "a site is written over"
+
+
 def test_no_page_runs_or_loads_anything(site, pages):
     for name, page in pages.items():
         for tag, attributes in page.tags:
@@ -225,9 +239,9 @@ def test_a_trend_is_drawn_where_there_are_scores(site):
 
 
 def test_export_writes_and_rewrites_without_touching_other_files(tmp_path):
-    (tmp_path / "CNAME").write_text("board.example")
     for _ in range(2):
         files = export_site([checked()], tmp_path / "a" / "..", SEASON, generated=NOW)
+        (tmp_path / "CNAME").write_text("board.example")
     assert all(file.exists() for file in files)
     assert (tmp_path / "CNAME").exists()
     assert "CHECKED" in files[-1].read_text()
