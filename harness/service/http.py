@@ -200,7 +200,7 @@ async def _answer_ours(_: Request, error: Exception) -> JSONResponse:
     """Answer for what is refused below the routes; what is our fault is logged, and worth another try."""
     if isinstance(error, UsageError) and not isinstance(error, SpecError):
         return problem(RefusedError(422, "refused", str(error)))
-    warn("database", error=error, why=str(error))
+    warn("season is at fault" if isinstance(error, SpecError) else "database", error=error, why=str(error))
     told = "the service cannot do this at the moment; nothing is lost, try again"
     return problem(RefusedError(503, "unavailable", told, retry_after_s=BUSY_RETRY_S))
 

@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from harness.service.logs import tell
+from harness.service.rules import RulesFile
 from harness.service.waiting import count_waiting, observe
 from harness.store.database import Database
 
@@ -25,9 +26,9 @@ QUIET = ("/healthz", "/readyz", "/metrics")
 class Metrics:
     """The metrics of one server."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, rules_file: RulesFile) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(_Queue(database))
+        self._registry.register(_Queue(database, rules_file))
         labels = ("method", "route", "status")
         self.requests = Counter("harness_requests", "Requests answered.", labels, registry=self._registry)
         self.seconds = Histogram(
@@ -40,17 +41,18 @@ class Metrics:
 
 
 class _Queue(Collector):
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, rules_file: RulesFile) -> None:
+        self._database, self._rules_file = database, rules_file
 
     def describe(self) -> Iterable[Metric]:
         """Say nothing beforehand: the database need not be asked to register this."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """Return the queue and the workers of now."""
+        """Return the queue, the workers and the problems of now."""
         with self._database.read() as connection:
             waiting, pace = count_waiting(connection), observe(connection, time.time())
+            problems = self._rules_file.current(connection).problems
         queue = GaugeMetricFamily("harness_jobs", "Submissions that are not done.", labels=("stage", "state"))
         for (stage, state), count in sorted(waiting.items()):
             queue.add_metric((stage, state), count)
@@ -60,7 +62,10 @@ class _Queue(Collector):
         took = GaugeMetricFamily("harness_stage_seconds", "Median time of the last jobs.", labels=("stage",))
         for stage, duration_s in sorted(pace.durations_s.items()):
             took.add_metric((stage,), duration_s)
-        return queue, workers, took
+        faults = GaugeMetricFamily("harness_problem_at_fault", "1 for a problem at fault.", labels=("problem",))
+        for name in problems:
+            faults.add_metric((name,), name in self._rules_file.faults)
+        return queue, workers, took, faults
 
 
 class Observed:

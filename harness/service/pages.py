@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timezone
-from functools import lru_cache
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
@@ -24,7 +24,7 @@ from harness.service.keeping import Boards
 from harness.service.rules import Rules
 from harness.site.links import Links
 from harness.site.loading import describe_season
-from harness.site.problem import ProblemText, ProblemView, load_problem_text
+from harness.site.problem import ProblemText, ProblemView, read_problem_text
 from harness.site.rendering import (
     CONTENT_SECURITY_POLICY,
     Site,
@@ -32,7 +32,7 @@ from harness.site.rendering import (
     read_stylesheet,
     render_message,
 )
-from harness.target import load_target
+from harness.spec import Problem
 
 HTML = "text/html; charset=utf-8"
 
@@ -46,6 +46,22 @@ SECURITY_HEADERS = {
 }
 
 _LAST_PAGE = 100_000
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a page says that has one thing to say."""
+
+    title: str
+    text: str
+    status: int
+
+
+NOT_FOUND = Told(
+    "Not found",
+    "Nothing is at this address. A record has a page from its submission on, and a team from its first.",
+    404,
+)
 
 
 def make_pages() -> APIRouter:
@@ -79,6 +95,7 @@ class _Pages:
     def __init__(self) -> None:
         self._boards = Boards()
         self._drawn = Drawn()
+        self._texts: dict[str, tuple[tuple[object, ...], ProblemText]] = {}
 
     def season(self, request: Request) -> Response:
         return self._answer(request, lambda filling: filling.season())
@@ -106,17 +123,26 @@ class _Pages:
         return self._answer(request, lambda filling: filling.team(team, _number(number)))
 
     def problem(self, request: Request, name: str) -> Response:
-        root = service_of(request).settings.root
+        service = service_of(request)
 
-        def fill(filling: Filling) -> View | None:
+        def fill(filling: Filling) -> View | Told | None:
             if name not in filling.rules.problems:
                 return None
-            files = (root / "problems" / name / "README.md", root / "submissions" / "starter" / name / "submission.py")
-            stamp = (filling.rules.problems[name].version, *map(_changed_ns, files))
-            text = _load_problem(root, name, tuple(filling.rules.targets), stamp)
-            return ProblemView(text, filling.cards_of(name))
+            if name in service.rules_file.faults:
+                return _tell_fault(filling.rules.problems[name])
+            return ProblemView(self._problem_text(service.settings.root, name, filling.rules), filling.cards_of(name))
 
         return self._answer(request, fill)
+
+    def _problem_text(self, root: Path, name: str, rules: Rules) -> ProblemText:
+        """Return a problem's texts, read again when its files have changed."""
+        problem = rules.problems[name]
+        files = (problem.folder / "README.md", root / "submissions" / "starter" / name / "submission.py")
+        stamp = (problem.version, *rules.season.targets, *map(_changed_ns, files))
+        kept = self._texts.get(name)
+        if kept is None or kept[0] != stamp:
+            kept = self._texts[name] = (stamp, read_problem_text(root, problem, list(rules.targets.values())))
+        return kept[1]
 
     def queue(self, request: Request, number: str = "1") -> Response:
         return self._answer(
@@ -126,19 +152,18 @@ class _Pages:
     def acts(self, request: Request, number: str = "1") -> Response:
         return self._answer(request, lambda filling: fill_acts(filling.connection, _number(number)))
 
-    def _answer(self, request: Request, fill: Callable[[Filling], View | None]) -> Response:
-        """Fill a view and send its page, or one that says that there is no such thing."""
+    def _answer(self, request: Request, fill: Callable[[Filling], View | Told | None]) -> Response:
+        """Fill a view and send its page, or one that says why there is none."""
         service = service_of(request)
         nowhere = "\0" in request.url.path  # PostgreSQL takes no text with one, and nothing has such a name
         with service.database.read() as connection:
             rules = service.rules_file.current(connection)
             now_s = service.now_s()
             filling = Filling(connection, rules, self._boards, now_s, with_code=rules.shows_code(now_s))
-            view = None if nowhere else fill(filling)
+            view = (None if nowhere else fill(filling)) or NOT_FOUND
         site = _site(request, rules, now_s)
-        if view is None:
-            told = "Nothing is at this address. A record has a page from its submission on, and a team from its first."
-            return _send(request, render_message("Not found", told, site), HTML, status=404)
+        if isinstance(view, Told):
+            return _send(request, render_message(view.title, view.text, site), HTML, status=view.status)
         return _send(request, self._drawn.draw(request.url.path, view, site), HTML)
 
     def _board_as(self, request: Request, page: str, kind: str) -> Response:
@@ -182,7 +207,7 @@ def _changed_ns(path: Path) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
 
 
-@lru_cache(maxsize=64)
-def _load_problem(root: Path, name: str, targets: tuple[str, ...], stamp: tuple[str | int, ...]) -> ProblemText:
-    """Load a problem's texts, once for each `stamp`, which changes with its files."""
-    return load_problem_text(root, name, [load_target(target) for target in targets])
+def _tell_fault(problem: Problem) -> Told:
+    """Say that a problem is at fault, without what the fault is: that is in the organisers' log."""
+    told = f"{problem.name} is at fault at the moment, and the organisers have been told. Its boards and records stay."
+    return Told(problem.title, told, 503)

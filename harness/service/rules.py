@@ -19,7 +19,7 @@ from harness.board.text import moment
 from harness.errors import SpecError, UsageError
 from harness.service.acts import log_act, newest_act, want_reason
 from harness.service.logs import warn
-from harness.spec import Problem, Season, find_season_problems, load_season
+from harness.spec import Problem, Season, find_problem, find_season_problems, load_season
 from harness.spec.season import FIRST_YEAR, LAST_YEAR, Phase, in_utc
 from harness.target import Target, load_target
 
@@ -56,9 +56,14 @@ class Rules:
 
 
 class RulesFile:
-    """The rules of a repository, read again when a file of theirs has changed."""
+    """The rules of a repository, read again when a file of theirs has changed.
+
+    Attributes:
+        faults: what is wrong with the season's problems that are at fault since they were read last, by their names.
+    """
 
     def __init__(self, root: Path) -> None:
+        self.faults: Mapping[str, str] = {}
         self._root = root
         self._stamp: tuple[Any, ...] = ()
         self._looked_s = -LOOK_AGAIN_S
@@ -85,14 +90,29 @@ class RulesFile:
         return self._rules
 
     def _read(self, before: Rules | None) -> Rules:
+        faults: dict[str, str] = {}
         try:
             season = load_season(self._root)
+            faults = self._find_faults(season)
             return Rules(season, find_season_problems(self._root, season))
         except SpecError as error:
             if before is None:
                 raise
             warn("season is at fault, so it stays as it was", why=str(error))
             return before
+        finally:
+            self.faults = faults
+            for name, why in faults.items():
+                warn("problem at fault", problem=name, why=why)
+
+    def _find_faults(self, season: Season) -> dict[str, str]:
+        faults = {}
+        for name in season.problems:
+            try:
+                find_problem(self._root, name)
+            except UsageError as error:
+                faults[name] = str(error)
+        return faults
 
     def _look(self) -> tuple[Any, ...]:
         paths = [self._root / "shapes.yaml", *sorted((self._root / "problems").glob("*/*"))]

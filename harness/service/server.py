@@ -12,6 +12,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -56,7 +57,7 @@ def make_app(service: Service) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
-    metrics = Metrics(service.database)
+    metrics = Metrics(service.database, service.rules_file)
     app.add_middleware(Guarded)
     app.add_middleware(Observed, metrics=metrics)
     answer_errors(app)
@@ -190,7 +191,10 @@ def _add_probes(app: FastAPI, metrics: Metrics) -> None:
             started_s = time.perf_counter()
             with service.database.read() as connection:
                 connection.execute(text("SELECT 1"))
-            facts = {"database_ms": round(1000 * (time.perf_counter() - started_s), 1)}
+                took_s = time.perf_counter() - started_s
+                service.rules_file.current(connection)
+            facts: dict[str, Any] = {"database_ms": round(1000 * took_s, 1)}
+            facts |= {"problems_at_fault": faults} if (faults := sorted(service.rules_file.faults)) else {}
         except HarnessError:
             return JSONResponse({"ready": False, "why": "the database is out of reach"}, 503)
         if service.closing:

@@ -72,7 +72,11 @@ def load_problem_text(root: Path, name: str, targets: Sequence[Target]) -> Probl
     Raises:
         SpecError: the problem is not of the documented form.
     """
-    problem = find_problem(root, name)
+    return read_problem_text(root, find_problem(root, name), targets)
+
+
+def read_problem_text(root: Path, problem: Problem, targets: Sequence[Target]) -> ProblemText:
+    """Return what the page of a problem that is loaded shows, with its files as they are now."""
     starter = root / "submissions" / "starter" / problem.name / "submission.py"
     return ProblemText(
         problem,

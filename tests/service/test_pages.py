@@ -5,18 +5,20 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shutil
 import socket
 import threading
 import time
 from contextlib import contextmanager
 from urllib.parse import urljoin, urlsplit
 
+import pytest
 import requests
 import uvicorn
 from sqlalchemy import insert, select
 
 from harness.frame import Frame
-from harness.service import organising
+from harness.service import organising, rules
 from harness.service.drawing import MOST, Drawn
 from harness.service.http import Service
 from harness.service.posting import post_record
@@ -40,9 +42,9 @@ ENOUGH_S = 60.0
 
 
 @contextmanager
-def serving(database, **options):
+def serving(database, root=WORKSPACE, **options):
     """A server in this process, on a port of its own."""
-    service = Service(database, Settings(WORKSPACE, "", LIMITS))
+    service = Service(database, Settings(root, "", LIMITS))
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(make_app(service), log_config=None, access_log=False, **options))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -89,11 +91,11 @@ def make_season(database):
     }
     posted = {**encode_record(hostile_record()), "problem": "scale", "target": "b200", "team": "acme"}
     with database.write() as connection:
-        rules, holder = rules_now(connection), Holder("token", PARTICIPANT, "acme", "")
-        ids["posted"] = post_record(connection, holder, json.dumps(posted).encode(), rules, LIMITS, START_S)
+        season, holder = rules_now(connection), Holder("token", PARTICIPANT, "acme", "")
+        ids["posted"] = post_record(connection, holder, json.dumps(posted).encode(), season, LIMITS, START_S)
         said = HOSTILE.replace("\0", "")  # PostgreSQL keeps no text with one
         organising.disqualify(connection, "ada", f"it cheats {said}", START_S, record=ids["ruled"])
-        organising.freeze(connection, said, "scale", said, rules, START_S)
+        organising.freeze(connection, said, "scale", said, season, START_S)
     return ids
 
 
@@ -232,6 +234,37 @@ def test_what_is_nowhere_has_a_page_that_says_so(database):
         assert "Nothing is at this address." in requests.get(f"{url}/teams/none", timeout=ENOUGH_S).text
         assert requests.get(f"{url}/boards/none.csv", timeout=ENOUGH_S).status_code == 404
         assert requests.get(f"{url}/queue/7", timeout=ENOUGH_S).status_code == 200, "a queue moves under its reader"
+
+
+@pytest.mark.parametrize("visited", [False, True], ids=["never seen", "seen before"])
+def test_a_problem_that_becomes_at_fault_is_told(database, tmp_path, monkeypatch, caplog, visited):
+    monkeypatch.setattr(rules, "LOOK_AGAIN_S", 0.0)
+    shutil.copytree(WORKSPACE, tmp_path / "root")
+    task = tmp_path / "root" / "problems" / "scale" / "task.yml"
+    whole = task.read_text()
+    with serving(database, tmp_path / "root") as url:
+
+        def get(path):
+            return requests.get(url + path, timeout=ENOUGH_S)
+
+        assert get("/problems/scale" if visited else "/").status_code == 200
+        assert 'harness_problem_at_fault{problem="scale"} 0.0' in get("/metrics").text
+        task.write_text(whole.replace("title:", "titel:"))
+        answer = get("/problems/scale")
+        assert (answer.status_code, answer.headers["Content-Type"]) == (503, "text/html; charset=utf-8")
+        assert "scale is at fault at the moment, and the organisers have been told." in Page(answer.text).words
+        assert "titel" not in answer.text
+        assert get("/readyz").json()["problems_at_fault"] == ["scale"]
+        assert 'harness_problem_at_fault{problem="scale"} 1.0' in get("/metrics").text
+        assert get("/").status_code == 200
+        told = [line.fields for line in caplog.records if line.getMessage() == "problem at fault"]
+        assert [(line["problem"], "titel" in line["why"]) for line in told] == [("scale", True)]
+        assert [line for line in caplog.records if line.getMessage() == "database"] == []
+        task.write_text(whole)
+        assert get("/problems/scale").status_code == 200
+        assert "problems_at_fault" not in get("/readyz").json()
+        (tmp_path / "root" / "shapes.yaml").write_text("season: 7")
+        assert get("/problems/scale").status_code == 200, "the season stays as it was"
 
 
 def test_a_page_that_has_not_changed_is_not_sent_again(database):
