@@ -9,8 +9,7 @@ import pytest
 from harness.authoring.check import check_folder
 from harness.qualify.examine import examine
 from tests.qualify.conftest import AFFINE
-
-from .conftest import ROOT
+from tests.season import SEASON_ROOT
 
 
 @pytest.fixture
@@ -404,4 +403,4 @@ def test_the_command(root, harness):
 
 @pytest.mark.parametrize("name", ["chunk_fwd_h", "fp8_quant"])
 def test_our_own_problems_have_nothing_to_mend(name):
-    assert check_folder(ROOT, ROOT / "problems" / name, examine) == ()
+    assert check_folder(SEASON_ROOT, SEASON_ROOT / "problems" / name, examine) == ()

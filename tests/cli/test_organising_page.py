@@ -19,6 +19,7 @@ from harness.service import form
 from harness.service.settings import DATABASE, Limits
 from harness.spec.season import SeasonSpec
 from harness.store.database import Database
+from tests.season import SEASON_ROOT
 from tests.service.event import finish, lease, submit
 
 ROOT = Path(__file__).parents[2]
@@ -158,7 +159,7 @@ def test_the_acts_of_the_page_do_what_it_shows(tmp_path, monkeypatch):
     """The page's `harness admin` commands in their order, on a season with the page's submission in it."""
     url = f"sqlite:///{tmp_path / 'season.sqlite'}"
     monkeypatch.setenv(DATABASE, url)
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(SEASON_ROOT)
     database = Database(url, 15.0)
     form.prepare(database, migrate=True)
     shown = PAGE.split("## In half an hour")[1].split("## Backups")[0]
@@ -179,11 +180,11 @@ def test_the_acts_of_the_page_do_what_it_shows(tmp_path, monkeypatch):
 
 
 def conclude_one(database: Database) -> str:
-    """Let acme's submission for vector_add pass, in the season of the repository."""
+    """Let acme's submission for vector_add pass, in a season that has it."""
     from harness.service.rules import RulesFile
 
     with database.read() as connection:
-        rules = RulesFile(ROOT).current(connection)
+        rules = RulesFile(SEASON_ROOT).current(connection)
     job = submit(database, "acme", rules=rules, problem="vector_add")
     assert finish(database, lease(database))
     return job.id

@@ -1,7 +1,6 @@
 """The floor of a case: what a GPU's memory and arithmetic need at the least."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -9,8 +8,8 @@ from harness.case import load_cases
 from harness.engine.gpu import floor_us
 from harness.spec import load_problem, load_season
 from harness.target import load_target
+from tests.season import SEASON_ROOT
 
-ROOT = Path(__file__).parents[2]
 GPU = replace(load_target("h200"), l2_bytes=60_000_000, memory_tb_per_s=4.0, tflops={"float32": 50, "bfloat16": 1000})
 
 
@@ -29,9 +28,9 @@ def test_the_floor_is_the_larger_of_memory_and_arithmetic(read_bytes, write_byte
     assert GPU.floor_us(read_bytes, write_bytes, flops, precision) == pytest.approx(least_us)
 
 
-@pytest.mark.parametrize("name", load_season(ROOT).problems)
+@pytest.mark.parametrize("name", load_season(SEASON_ROOT).problems)
 def test_every_case_of_the_season_has_a_floor_on_every_target(name):
-    problem = load_problem(ROOT / "problems" / name)
-    for target in map(load_target, load_season(ROOT).targets):
+    problem = load_problem(SEASON_ROOT / "problems" / name)
+    for target in map(load_target, load_season(SEASON_ROOT).targets):
         floors = {case.id: floor_us(problem, case, target) for case in load_cases(problem)}
         assert all(0 < floor < 1000 for floor in floors.values()), floors

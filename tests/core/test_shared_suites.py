@@ -9,6 +9,7 @@ import yaml
 from harness.case import load_cases, suite_names
 from harness.errors import SpecError
 from harness.spec import Tolerance, find_problem, load_problem, load_season
+from tests.season import SEASON_ROOT
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = ROOT / "tests" / "workspace"
@@ -96,10 +97,10 @@ def test_the_repositorys_suites_have_sources_and_fit_their_problems():
     named = {"chunk_fwd_h": {"qwen3-next", "gated-deltanet", "odd-sizes"}, "causal_conv1d": {"mamba", "mamba-2"},
              "fp8_quant": {"deepseek-v3", "llama-3", "qwen3"}}  # fmt: skip
     for name, suites in named.items():
-        problem = find_problem(ROOT, name)
+        problem = find_problem(SEASON_ROOT, name)
         assert suites <= set(problem.suites)
         assert all(problem.suites[suite].source for suite in suites)
-        ranked = load_season(ROOT).problems[name].suites
+        ranked = load_season(SEASON_ROOT).problems[name].suites
         assert ranked == ("default",)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from harness.spec import find_problem
 from tests.problems.specification import CHUNKED, NAMES, ROOT, cases_tested, cases_timed
+from tests.season import SEASON_ROOT
 
 WIDER = {(3, 1024, 4, 100, 100), (4, 1024, 4, 128, 128), (2, 1536, 4, 128, 128), (4, 2048, 8, 64, 64)}
 FOLDERS = [path.parent for path in sorted((ROOT / "submissions").glob("starter*/*/submission.py"))]
@@ -63,7 +64,7 @@ def test_configs_hold_no_key_that_a_target_lacks(team, name):
 def test_every_starter_is_checked(team, name, target, tmp_path):
     for folder in ("problems", f"submissions/{team}/{name}"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    shutil.copy(ROOT / "shapes.yaml", tmp_path)
+    shutil.copy(SEASON_ROOT / "shapes.yaml", tmp_path)
     command = [sys.executable, "-m", "harness", "submit", name, "--team", team, "--target", target, "--json"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, (result.stdout[-3000:], result.stderr[-3000:])

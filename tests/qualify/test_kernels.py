@@ -18,11 +18,11 @@ from harness.qualify.measurements import ACCEPT, REFUSE, Candidate, Measurements
 from harness.sandbox import best_level
 from harness.spec import find_problem, load_season
 from harness.toolchain import check_toolchain
+from tests.season import SEASON_ROOT
 
 from .conftest import AFFINE
 
 TEMPLATE = Path(__file__).parents[1] / "workspace"
-ROOT = Path(__file__).parents[2]
 H200 = LocalGpu("NVIDIA H200", (9, 0))
 CANDIDATES = (
     Candidate("float32", mutant=False, expected=ACCEPT),
@@ -127,7 +127,7 @@ def test_a_kernel_that_came_out_wrongly_disqualifies():
 
 
 def test_the_season_names_the_gpus_that_count():
-    season = load_season(ROOT)
+    season = load_season(SEASON_ROOT)
     assert find_target(H200, season).name == "h200"
     assert find_target(LocalGpu("NVIDIA H100 80GB HBM3", (9, 0)), season) is None
     assert find_target(LocalGpu("NVIDIA GeForce RTX 4090", (8, 9)), season) is None
@@ -193,8 +193,8 @@ def problems_trials(tmp_path, name, suite):
     from harness.qualify.candidates import load_roster
 
     for part in ("problems", "submissions"):
-        shutil.copytree(ROOT / part, tmp_path / part)
-    shutil.copy(ROOT / "shapes.yaml", tmp_path)
+        shutil.copytree(SEASON_ROOT / part, tmp_path / part)
+    shutil.copy(SEASON_ROOT / "shapes.yaml", tmp_path)
     problem = find_problem(tmp_path, name)
     assert any(case.role == "test" for case in load_cases(problem, suite))
     here = course(Workspace(tmp_path))

@@ -20,9 +20,9 @@ from harness.site.views import QueueRow, RecordView, SeasonFacts, SourceFile, Wi
 from harness.store.record import Record
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import SEASON, make_season
+from tests.season import SEASON_ROOT
 from tests.store.samples import incorrect, passed, submitted
 
-ROOT = Path(__file__).parents[2]
 NOW = "2027-01-20T12:00:00Z"
 LONG_NAME = "a team with a rather long name, " + "x" * 90
 
@@ -35,7 +35,7 @@ def crowd(teams: int = 45) -> list[Record]:
 @lru_cache(maxsize=1)
 def problems() -> tuple[ProblemText, ...]:
     """The repository's problems."""
-    return load_problem_texts(ROOT)
+    return load_problem_texts(SEASON_ROOT)
 
 
 def season() -> SeasonFacts:
@@ -62,7 +62,8 @@ def _live_pages(records: list[Record]) -> dict[str, str]:
     shown = dataclasses.replace(season(), code_visible=True)
     wrong = next(record for record in records if record.kind == "INCORRECT")
     on_its_way = submitted("bolt", 6040)
-    sources = (SourceFile("submission.py", (ROOT / "submissions/starter/gdn_forward/submission.py").read_text()),)
+    starter = SEASON_ROOT / "submissions" / "starter" / "gdn_forward" / "submission.py"
+    sources = (SourceFile("submission.py", starter.read_text()),)
     notices = (f"Ruled out by the organisers: {HOSTILE}",)
     views = {
         "queue": queue(),

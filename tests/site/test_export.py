@@ -19,11 +19,11 @@ from harness.store.record import VerdictRecord
 from harness.target import ASSUMED_NOISE, target_names
 from tests.board.hostile import HOSTILE, hostile_record
 from tests.board.season import SEASON, make_season, sampled
+from tests.season import SEASON_ROOT
 from tests.site.page import Page
 from tests.store.samples import checked, incorrect, passed
 
 NOW = "2027-01-20T12:00:00Z"
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +278,7 @@ def test_the_record_pages_hold_no_source(site):
 
 
 def test_where_nobody_measured_noise_the_boards_tie_by_an_assumption_and_say_so():
-    season = load_season_facts(ROOT, datetime.now(timezone.utc))
+    season = load_season_facts(SEASON_ROOT, datetime.now(timezone.utc))
     assert set(season.noise) == set(target_names())
     assert all(share > 0 for share in season.noise.values())
     tied = [passed("acme", 10.0), passed("bolt", 10.05, 1)]  # on a B200
@@ -293,8 +293,8 @@ def test_where_nobody_measured_noise_the_boards_tie_by_an_assumption_and_say_so(
 
 
 def test_a_problem_that_has_changed_says_so_on_the_season_page_and_its_board():
-    assert set(load_season_facts(ROOT, datetime.now(timezone.utc)).versions) == set(
-        load_season_facts(ROOT, datetime.now(timezone.utc)).titles
+    assert set(load_season_facts(SEASON_ROOT, datetime.now(timezone.utc)).versions) == set(
+        load_season_facts(SEASON_ROOT, datetime.now(timezone.utc)).titles
     )
     told = "The problem has changed: it is version 2 now"
     for version, said in (("1", False), ("2", True)):

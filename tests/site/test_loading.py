@@ -10,9 +10,9 @@ import pytest
 
 from harness.site.loading import load_problem_texts, load_season_facts
 from harness.target import load_target
+from tests.season import SEASON_ROOT
 
-ROOT = Path(__file__).parents[2]
-WORKSPACE = ROOT / "tests" / "workspace"
+WORKSPACE = Path(__file__).parents[1] / "workspace"
 CLOSES = datetime(2027, 3, 1, 12, tzinfo=timezone.utc)
 
 
@@ -43,14 +43,14 @@ def test_until_when_code_is_hidden_is_told(tmp_path):
     assert facts(tmp_path, "never", CLOSES).code_until == ""
 
 
-def test_the_season_in_the_repository():
-    found = load_season_facts(ROOT, CLOSES)
+def test_a_season_of_the_repositorys_problems():
+    found = load_season_facts(SEASON_ROOT, CLOSES)
     assert set(found.points) == set(found.titles) == set(found.versions)
     assert found.points["gdn_forward"] == 200
 
 
 def test_shapes_come_with_their_limits():
-    (text,) = (text for text in load_problem_texts(ROOT) if text.problem.name == "vector_add")
+    (text,) = (text for text in load_problem_texts(SEASON_ROOT) if text.problem.name == "vector_add")
     b200 = [target.name for target in text.targets].index("b200")
     row = text.shapes[-1]
     moved = 12 * row.sizes["n"]
