@@ -90,8 +90,7 @@ def _expect_merged(record: Record, merged: Sequence[Check], root: Path) -> Recor
 def _find_check(record: Record, merged: Sequence[Check]) -> Check:
     if not _ID.fullmatch(record.id):
         raise ReportError("a record's id is none")
-    wanted = (record.team, record.problem, record.target)
-    found = next((check for check in merged if (check.team, check.problem, check.target) == wanted), None)
+    found = next((check for check in merged if check.asks_for(record)), None)
     if found is None:
         raise ReportError(f"record {record.id} is of nothing that was merged")
     return found

@@ -61,6 +61,10 @@ class Check:
         """The submission's folder, from the repository's root."""
         return Entry(self.team, self.problem, self.folder).path
 
+    def asks_for(self, record: Record) -> bool:
+        """Whether a record is what this check came to."""
+        return (record.team, record.problem, record.target) == (self.team, self.problem, self.target)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -84,8 +88,7 @@ class Report:
 
     def record_of(self, check: Check) -> Record | None:
         """Return the record of a check, None if it was not done."""
-        wanted = (check.team, check.problem, check.target)
-        return next((r for r in self.records if (r.team, r.problem, r.target) == wanted), None)
+        return next((record for record in self.records if check.asks_for(record)), None)
 
     @property
     def unfinished(self) -> tuple[Check, ...]:
@@ -149,9 +152,8 @@ def parse_report(content: bytes, max_bytes: int = MAX_REPORT_BYTES, max_checks: 
         raise ReportError(f"a report holds {max_checks} checks and {MAX_FAULTS} faults at most")
     for check in report.checks:
         _expect_check(check)
-    named = {(check.team, check.problem, check.target) for check in report.checks}
     for record in report.records:
-        if (record.team, record.problem, record.target) not in named:
+        if not any(check.asks_for(record) for check in report.checks):
             raise ReportError("a record is of no check that the report names")
         _expect_record(record)
     if len({(r.team, r.problem, r.target) for r in report.records}) < len(report.records):

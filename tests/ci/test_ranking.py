@@ -368,6 +368,17 @@ def test_a_check_that_cannot_be_done_stops_no_other(root, merged, monkeypatch, c
     assert load_report(tmp_path).unfinished == checks
 
 
+def test_a_run_once_more_has_one_record_for_each_check(root, merged, monkeypatch, tmp_path):
+    save_report(Report("1" * 40, merged[:1]), tmp_path)
+    monkeypatch.chdir(root)
+    ids = set()
+    for _ in range(2):
+        assert cli.main(["ci", "run", "--out", str(tmp_path)], standalone_mode=False) == 0
+        (record,) = load_report(tmp_path).records
+        ids.add(record.id)
+    assert len(ids) == 2
+
+
 @pytest.mark.parametrize(("lenient", "code"), [(True, 0), (False, 3)])
 def test_a_failure_of_ours_discards_no_ranking_run(root, merged, built, monkeypatch, tmp_path, lenient, code):
     check = dataclasses.replace(merged[0], team="gone")

@@ -52,7 +52,8 @@ def command(out: Path, lenient: bool, as_json: bool) -> int:
             log.say(f"not done: {error}")
             failed.append(error)
             continue
-        report = replace(report, records=(*report.records, record))
+        others = (other for other in report.records if not check.asks_for(other))  # of a run before this one, too
+        report = replace(report, records=(*others, record))
         save_report(report, out)  # after each: a job that is stopped has told what was done
         log.say(terminal_text(record))
     summarise(render_markdown(report))
@@ -79,20 +80,7 @@ def _run(check: Check, out: Path, log: Log) -> Record:
 
     notes = io.StringIO()
     with contextlib.redirect_stderr(notes):  # it quotes the submission: the log takes it through `say` only
-        workspace, request = resolve(
-            Options(
-                problem=check.problem,
-                team=check.team,
-                file=None,
-                target=check.target,
-                division=None,
-                suite="default",
-                cases=(),
-                portable=False,
-                as_json=False,
-                debug=False,
-            )
-        )
+        workspace, request = resolve(Options(check.problem, check.team, target=check.target))
     if notes.getvalue():
         log.say(notes.getvalue().rstrip())
     with contextlib.closing(open_store(workspace.database)) as store:
