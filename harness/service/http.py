@@ -177,7 +177,7 @@ def answer_errors(app: FastAPI) -> None:
     app.add_exception_handler(RefusedError, _answer_refusal)
     app.add_exception_handler(HarnessError, _answer_ours)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
-    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(HTTPException, answer_http)
     app.add_exception_handler(Exception, _answer_bug)
 
 
@@ -211,7 +211,8 @@ async def _answer_invalid(_: Request, error: Exception) -> JSONResponse:
     return problem(RefusedError(422, "malformed", clean("; ".join(faults))[:500]))
 
 
-async def _answer_http(request: Request, error: Exception) -> JSONResponse:
+async def answer_http(request: Request, error: Exception) -> JSONResponse:
+    """Answer for an address that is none, or does not do what was asked."""
     assert isinstance(error, HTTPException)
     kind = {404: "not-found", 405: "method-not-allowed"}.get(error.status_code, "refused")
     answer = problem(RefusedError(error.status_code, kind, _HTTP.get(error.status_code, str(error.detail))))

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from harness.board.export import board_csv, board_json
+from harness.errors import HarnessError
 from harness.service.drawing import Drawn
 from harness.service.filling import Filling
 from harness.service.filling_live import fill_acts, fill_queue
-from harness.service.http import Service, service_of
+from harness.service.http import Service, answer_http, service_of
 from harness.service.keeping import Boards
 from harness.service.rules import Rules
 from harness.site.links import Links
@@ -64,8 +67,8 @@ NOT_FOUND = Told(
 )
 
 
-def make_pages() -> APIRouter:
-    """Return the routes of the pages. What they keep between requests is theirs, so an app makes its own."""
+def add_pages(app: FastAPI) -> None:
+    """Add the pages to an app, and what a browser gets elsewhere. What they keep between requests is theirs."""
     router = APIRouter(include_in_schema=False)
     pages = _Pages()
     routes: dict[str, Callable[..., Response]] = {
@@ -86,7 +89,15 @@ def make_pages() -> APIRouter:
     }
     for path, endpoint in routes.items():
         router.add_api_route(path, endpoint, methods=["GET", "HEAD"], response_class=Response)
-    return router
+    app.include_router(router)
+
+    async def answer_nowhere(request: Request, error: Exception) -> Response:
+        if _wants_page(request):
+            with suppress(HarnessError):
+                return await run_in_threadpool(pages.nowhere, request)
+        return await answer_http(request, error)
+
+    app.add_exception_handler(404, answer_nowhere)
 
 
 class _Pages:
@@ -96,6 +107,9 @@ class _Pages:
         self._boards = Boards()
         self._drawn = Drawn()
         self._texts: dict[str, tuple[tuple[object, ...], ProblemText]] = {}
+
+    def nowhere(self, request: Request) -> Response:
+        return self._answer(request, lambda _: NOT_FOUND)
 
     def season(self, request: Request) -> Response:
         return self._answer(request, lambda filling: filling.season())
@@ -176,6 +190,14 @@ class _Pages:
         if board is None:
             return _send(request, "there is no such board\n", "text/plain; charset=utf-8", status=404)
         return _send(request, board_json(board) if kind == "application/json" else board_csv(board), kind)
+
+
+def _wants_page(request: Request) -> bool:
+    """Say whether somebody who asks for an address that is none reads a page rather than JSON."""
+    prefix = str(request.scope.get("root_path", "")).rstrip("/")
+    inside = f"{request.scope['path'].removeprefix(prefix)}/".startswith("/api/")
+    reads = "text/html" in request.headers.get("accept", "").lower()
+    return reads and not inside and request.method in ("GET", "HEAD")
 
 
 def _site(request: Request, rules: Rules, now_s: float) -> Site:

@@ -26,7 +26,7 @@ from harness.service import api, api_boards, api_organisers, form, logs
 from harness.service.http import Guarded, Service, answer_errors, service_of
 from harness.service.listening import PunctualProtocol
 from harness.service.metrics import Metrics, Observed
-from harness.service.pages import make_pages
+from harness.service.pages import add_pages
 from harness.service.settings import Settings
 from harness.service.supervisor import Crew, Supervisor
 from harness.store.database import LOCK_TIMEOUT_S, Database
@@ -63,7 +63,7 @@ def make_app(service: Service) -> FastAPI:
     answer_errors(app)
     for part in (api, api_boards, api_organisers):
         app.include_router(part.router)
-    app.include_router(make_pages())
+    add_pages(app)
     _add_probes(app, metrics)
     return app
 

@@ -236,6 +236,26 @@ def test_what_is_nowhere_has_a_page_that_says_so(database):
         assert requests.get(f"{url}/queue/7", timeout=ENOUGH_S).status_code == 200, "a queue moves under its reader"
 
 
+def test_a_browser_gets_a_page_at_any_address_and_a_program_json(database):
+    browser, program = "text/html,application/xhtml+xml,*/*;q=0.8", "*/*"
+    with serving(database) as url:
+
+        def ask(path, accept, method="GET"):
+            answer = requests.request(method, url + path, headers={"Accept": accept}, timeout=ENOUGH_S)
+            return answer.status_code, answer.headers["Content-Type"].partition(";")[0], answer
+
+        for path in ("/nowhere", "/boards", "/apis", "/problems/scale/x", "/no%00where"):
+            status, kind, answer = ask(path, browser)
+            assert (status, kind) == (404, "text/html"), path
+            assert "Nothing is at this address." in Page(answer.text).words
+            assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+            assert ask(path, program)[:2] == (404, "application/problem+json")
+        for path in ("/api", "/api/v1/nowhere", "/api/v1/records/none"):
+            assert ask(path, browser)[:2] == (404, "application/problem+json"), path
+        assert ask("/nowhere", browser, "POST")[:2] == (404, "application/problem+json")
+        assert ask("/acts", browser, "POST")[:2] == (405, "application/problem+json")
+
+
 @pytest.mark.parametrize("visited", [False, True], ids=["never seen", "seen before"])
 def test_a_problem_that_becomes_at_fault_is_told(database, tmp_path, monkeypatch, caplog, visited):
     monkeypatch.setattr(rules, "LOOK_AGAIN_S", 0.0)
