@@ -80,7 +80,7 @@ class Filling:
         submissions, teams = self.boards.count(self.connection)
         latest = tuple(list_records(self.connection, limit=LATEST))
         return SeasonView(
-            cards=tuple(BoardCard.of(board) for board in every),
+            cards=self.boards.cards(self.connection, self.rules),
             overall=tuple(replace(item, standings=item.standings[:STANDINGS]) for item in self._overall(every)),
             latest=latest,
             teams=teams,
@@ -174,8 +174,7 @@ class Filling:
 
     def cards_of(self, problem: str) -> tuple[BoardCard, ...]:
         """Return a problem's boards."""
-        every = self.boards.load_all(self.connection, self.rules)
-        return tuple(BoardCard.of(board) for board in every if board.problem == problem)
+        return tuple(card for card in self.boards.cards(self.connection, self.rules) if card.problem == problem)
 
     def _latest(self, key: BoardKey) -> list[Record]:
         return list_records(

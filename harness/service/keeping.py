@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from harness.board.places import Board
@@ -18,6 +18,8 @@ from harness.service.logs import warn
 from harness.service.reading import count_records, load_board
 from harness.service.rules import Rules
 from harness.service.schema import boards
+from harness.site.views import BoardCard
+from harness.store.schema import records
 
 COUNTS_AGE_S = 5.0
 COUNTS_SHARE = 100
@@ -45,6 +47,15 @@ class Boards:
         order = {name: i for i, name in enumerate(rules.problems)}
         ordered = sorted(rows, key=lambda row: (order.get(row.problem, len(order)), *row[:3]))
         return [self._load(connection, rules, BoardKey(*row[:3]), row.version) for row in ordered]
+
+    def cards(self, connection: Connection, rules: Rules) -> tuple[BoardCard, ...]:
+        """Return a card of every board, and of those that only wrong submissions were made for."""
+        found = [BoardCard.of(board) for board in self.load_all(connection, rules)]
+        empty = set(rules.problems) - {card.problem for card in found}
+        names = (records.c.problem, records.c.target, records.c.division)
+        counts = select(*names, func.count()).where(records.c.problem.in_(sorted(empty))).group_by(*names)
+        failed = sorted(connection.execute(counts).tuples()) if empty else []
+        return (*found, *(BoardCard(row[0], row[1], row[2], failed=row[3]) for row in failed))
 
     def count(self, connection: Connection) -> tuple[int, int]:
         """Return how many submissions are done, and of how many teams: as of the last few seconds.

@@ -62,7 +62,7 @@ class Gathered:
     def season_view(self) -> SeasonView:
         """Return what the season's home shows."""
         return SeasonView(
-            cards=tuple(BoardCard.of(board) for board in self.boards),
+            cards=tuple(map(self._card, self.boards)),
             overall=tuple(replace(item, standings=item.standings[:STANDINGS]) for item in self._overall),
             latest=tuple(self.records[:LATEST]),
             teams=len(self._of_team),
@@ -116,7 +116,11 @@ class Gathered:
 
     def cards_of(self, problem: str) -> tuple[BoardCard, ...]:
         """Return the boards of a problem."""
-        return tuple(BoardCard.of(board) for board in self.boards if board.problem == problem)
+        return tuple(self._card(board) for board in self.boards if board.problem == problem)
+
+    def _card(self, board: Board) -> BoardCard:
+        here = self._of_board[board_page(board)]
+        return BoardCard.of(board, 0 if any(record.accepted for record in here) else len(here))
 
     def _places(self, team: str) -> Iterator[TeamPlace]:
         for board in self.boards:

@@ -80,6 +80,7 @@ class BoardCard:
         leaders: its first entries.
         ranked, unranked: how many teams are ranked, and how many are listed without a place.
         changed: that the problem has changed since (`Board.changed`).
+        failed: how many submissions there are, where not one of them is right; else 0.
     """
 
     problem: str
@@ -89,12 +90,13 @@ class BoardCard:
     ranked: int = 0
     unranked: int = 0
     changed: str = ""
+    failed: int = 0
 
     @classmethod
-    def of(cls, board: Board) -> BoardCard:
+    def of(cls, board: Board, failed: int = 0) -> BoardCard:
         """Return the card of a whole board."""
         names = (board.problem, board.target, board.division)
-        return cls(*names, board.entries[:3], len(board.entries), len(board.unranked), board.changed)
+        return cls(*names, board.entries[:3], len(board.entries), len(board.unranked), board.changed, failed)
 
 
 @dataclass(frozen=True)

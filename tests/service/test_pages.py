@@ -236,6 +236,28 @@ def test_what_is_nowhere_has_a_page_that_says_so(database):
         assert requests.get(f"{url}/queue/7", timeout=ENOUGH_S).status_code == 200, "a queue moves under its reader"
 
 
+def test_submissions_that_are_not_right_are_no_absence_of_submissions(database):
+    join(database, "acme")
+    with serving(database) as url:
+
+        def see(path):
+            return Page(requests.get(url + path, timeout=ENOUGH_S).text)
+
+        for path in ("/", "/problems/scale"):
+            assert "No submission yet." in see(path).words
+        conclude(database, "acme", 1, verdict=VerdictRecord("INCORRECT", "judge", message="wrong"))
+        for path in ("/", "/problems/scale"):
+            assert "b200 · closed 1 submission, none right yet" in see(path).words
+            assert "No submission yet." not in see(path).words
+            assert ("a", "/boards/scale-b200-closed") in [(tag, a.get("href")) for tag, a in see(path).tags]
+        assert "Latest submissions" in see("/boards/scale-b200-closed").words
+        conclude(database, "acme", 2, verdict=VerdictRecord("HARNESS_ERROR", "judge", message="ours"))
+        assert "b200 · closed 2 submissions, none right yet" in see("/").words
+        conclude(database, "acme", 3, 10.0)
+        assert "b200 · closed 1 ranked" in see("/").words
+        assert "none right" not in see("/").words
+
+
 def test_a_browser_gets_a_page_at_any_address_and_a_program_json(database):
     browser, program = "text/html,application/xhtml+xml,*/*;q=0.8", "*/*"
     with serving(database) as url:

@@ -46,6 +46,13 @@ def test_there_is_a_page_for_the_season_every_board_and_every_record(site):
     assert names == expected | {"index.html", "style.css"}
 
 
+def test_submissions_that_are_not_right_are_no_absence_of_submissions():
+    words = Page(render_site([incorrect()], SEASON, generated=NOW)["index.html"]).words
+    assert "closed 1 submission, none right yet" in words
+    words = Page(render_site([incorrect(), passed("acme", 10.0)], SEASON, generated=NOW)["index.html"]).words
+    assert "none right" not in words
+
+
 def test_a_folder_of_something_else_is_not_written_into(tmp_path):
     (tmp_path / "problems").mkdir()
     (tmp_path / "problems" / "ours.md").write_text("ours")
