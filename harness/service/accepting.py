@@ -184,7 +184,8 @@ def check_open(received: Received, stopped: Mapping[str, str], rules: Rules, cam
     _one_of("division", division, list(season.divisions))
     _one_of("suite", received.suite, list(season.problems[problem].suites))
     if (reason := stopped.get(problem, stopped.get(ALL_PROBLEMS))) is not None:
-        raise RefusedError(403, "frozen", f"the organisers have stopped submissions for now: {reason}")
+        what = problem if problem in stopped else "every problem"
+        raise RefusedError(403, "frozen", f"the organisers have stopped submissions of {what} for now: {reason}")
     version = rules.problems[problem].version
     if received.problem_version not in ("", version):
         told = (

@@ -54,7 +54,7 @@ class Boards:
         empty = set(rules.problems) - {card.problem for card in found}
         names = (records.c.problem, records.c.target, records.c.division)
         counts = select(*names, func.count()).where(records.c.problem.in_(sorted(empty))).group_by(*names)
-        failed = sorted(connection.execute(counts).tuples()) if empty else []
+        failed = sorted(connection.execute(counts).all()) if empty else []
         return (*found, *(BoardCard(row[0], row[1], row[2], failed=row[3]) for row in failed))
 
     def count(self, connection: Connection) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from harness.board.export import board_csv, board_json
 from harness.errors import HarnessError
 from harness.service.drawing import Drawn
 from harness.service.filling import Filling
-from harness.service.filling_live import fill_acts, fill_queue
+from harness.service.filling_live import fill_acts, fill_queue, list_notices
 from harness.service.http import Service, answer_http, service_of
 from harness.service.keeping import Boards
 from harness.service.rules import Rules
@@ -144,7 +144,8 @@ class _Pages:
                 return None
             if name in service.rules_file.faults:
                 return _tell_fault(filling.rules.problems[name])
-            return ProblemView(self._problem_text(service.settings.root, name, filling.rules), filling.cards_of(name))
+            text = self._problem_text(service.settings.root, name, filling.rules)
+            return ProblemView(text, filling.cards_of(name), list_notices(filling.connection, name))
 
         return self._answer(request, fill)
 

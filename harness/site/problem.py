@@ -60,10 +60,11 @@ class ProblemText:
 
 @dataclass(frozen=True)
 class ProblemView:
-    """A problem's page: the problem, and its boards."""
+    """A problem's page: the problem, its boards, and what organisers have to say before everything else."""
 
     text: ProblemText
     cards: tuple[BoardCard, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 def load_problem_text(root: Path, name: str, targets: Sequence[Target]) -> ProblemText:

@@ -23,7 +23,7 @@ from harness.client.pending import Pending, PendingFolder
 from harness.client.watching import list_news, look, render_seen
 from harness.engine.progress import ignore
 from harness.service.evaluating import RecordedEvaluator
-from harness.service.organising import disqualify, freeze
+from harness.service.organising import disqualify, freeze, thaw
 from harness.service.rules import change_season
 from harness.service.working import evaluate_job, store_outcome
 from harness.store.record import encode_record
@@ -230,7 +230,11 @@ def test_what_the_service_refuses(team, live):
     with live.database.write() as connection:
         change_season(connection, season, {"closes": None, "opens": "now"}, "test", "now", now_s)
         freeze(connection, "test", "scale", "a fault in it", rules_now(connection), now_s)
-    assert submit() == f"error: {name}: the organisers have stopped submissions for now: a fault in it"
+    assert submit() == f"error: {name}: the organisers have stopped submissions of scale for now: a fault in it"
+    with live.database.write() as connection:
+        thaw(connection, "test", "scale", "mended", now_s)
+        freeze(connection, "test", "", "a power cut", rules_now(connection), now_s)
+    assert submit() == f"error: {name}: the organisers have stopped submissions of every problem for now: a power cut"
     assert pending(team) == []
 
 
