@@ -32,6 +32,9 @@ from harness.store.record import decode_record
 from harness.store.rows import standing_of
 from harness.store.schema import records
 
+EVERYTHING = "all problems"
+"""What the log calls them."""
+
 
 def disqualify(
     connection: Connection, actor: str, reason: str, now_s: float, *, record: str = "", team: str = ""
@@ -104,7 +107,7 @@ def freeze(connection: Connection, actor: str, problem: str, reason: str, rules:
     if problem not in (ALL_PROBLEMS, *rules.problems):
         raise UsageError(f"the season has no problem {problem!r}: {', '.join(rules.problems)}")
     want_reason(reason)
-    act = log_act(connection, actor, "freeze", problem or "all problems", reason, now_s=now_s)
+    act = log_act(connection, actor, "freeze", problem or EVERYTHING, reason, now_s=now_s)
     upsert(connection, frozen, {"problem": problem}, {"reason": reason, "act": act})
 
 
@@ -119,7 +122,7 @@ def thaw(connection: Connection, actor: str, problem: str, reason: str, now_s: f
     # The time that they could not be evaluated in is not theirs to have waited for too long.
     waiting = (jobs.c.state == QUEUED, *([jobs.c.problem == problem] if problem else []))
     connection.execute(update(jobs).where(*waiting).values(queued_s=now_s))
-    log_act(connection, actor, "thaw", problem or "all problems", reason, now_s=now_s)
+    log_act(connection, actor, "thaw", problem or EVERYTHING, reason, now_s=now_s)
 
 
 def list_frozen(connection: Connection) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 try:
@@ -11,7 +12,7 @@ except ImportError:  # Python 3.10
     import tomli as tomllib
 
 from harness import toolchain
-from harness.cli.verbs import VERBS
+from harness.cli.verbs import VERBS, cli
 from harness.trace.failures import REASONS
 from harness.verdict import Kind
 
@@ -31,6 +32,21 @@ def test_every_make_target_is_documented_and_the_other_way_round():
 
 def test_every_verb_is_documented_and_the_other_way_round():
     assert documented(r"`harness ([a-z-]+)[ `]") == set(VERBS)
+
+
+def leaves(command, name=()):
+    """The verbs below a command, by their names."""
+    if not isinstance(command, click.Group):
+        yield name, command
+        return
+    for part in command.list_commands(click.Context(command)):
+        yield from leaves(command.get_command(click.Context(command), part), (*name, part))
+
+
+def test_every_verb_has_json_but_those_that_have_no_end():
+    without = {" ".join(name) for name, verb in leaves(cli) if not any("--json" in p.opts for p in verb.params)}
+    assert without == {"serve", "watch"}
+    assert "`serve` and `watch`, which go on until they are stopped, have no such document" in README
 
 
 def test_every_verdict_is_explained():

@@ -84,6 +84,33 @@ def test_rulings_and_times(typed):
     database.close()
 
 
+def test_acts_as_json_are_as_they_are_logged(typed):
+    database = typed.database
+
+    def act(*arguments):
+        done = json.loads(typed("admin", *arguments, "--json"))
+        (logged,) = json.loads(typed("admin", "acts", "--limit", "1", "--json"))
+        assert done == logged
+        return done["act"], done["subject"], done["reason"], done["details"]
+
+    assert act("team", "add", "acme") == ("team", "acme", "", {})
+    name = json.loads(typed("admin", "token", "issue", "acme", "--json"))["id"]
+    assert act("token", "revoke", name, "--reason", "lost") == ("revoke", name, "lost", {"team": "acme"})
+    submit(database())
+    held = lease(database())
+    assert finish(database(), held, outcome(held.job, 5.0))
+    record = held.job.id
+    for lift, words in (((), ("freeze", "disqualify")), (("--lift",), ("thaw", "reinstate"))):
+        for problem in ("", "scale"):
+            subject = problem or "all problems"
+            assert act("freeze", problem, "--reason", "why", *lift) == (words[0], subject, "why", {})
+        assert act("disqualify", record, "--reason", "why", *lift)[:3] == (words[1], record, "why")
+        team = act("disqualify", "--team", "acme", "--reason", "why", *lift)
+        assert team == (words[1], "team acme", "why", {"team": "acme"})
+    kind, subject, _, details = act("rerun", record, "--reason", "once more")
+    assert (kind, subject, sorted(details)) == ("rerun", record, ["as", "team"])
+
+
 def test_a_season_is_opened_and_closed_now(typed):
     typed("admin", "season", "--opens", "2999-01-01T00:00Z", "--reason", "a rehearsal comes first")
     assert json.loads(typed("admin", "season", "--json"))["phase"] == "before"

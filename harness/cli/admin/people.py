@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 
 import click
 
+from harness.cli.admin.acting import find_logged, tell_act
 from harness.cli.admin.opening import AS_JSON, actor, opened
 from harness.cli.output import print_json
 from harness.errors import UsageError
@@ -20,14 +21,15 @@ def team() -> None:
 @team.command("add")
 @click.argument("name")
 @click.option("--title", default="", help="How it wants to be called in full.")
-def add_team(name: str, title: str) -> int:
+@AS_JSON
+def add_team(name: str, title: str, as_json: bool) -> int:
     """Add the team NAME."""
     from harness.service.organising import found_team
 
     with opened() as database, database.write() as connection:
         found_team(connection, actor(), name, title, time.time())
-    print(f"team {name} is there. Its first token: harness admin token issue {name}")
-    return 0
+        done = find_logged(connection, "team", name)
+    return tell_act(done, f"team {name} is there. Its first token: harness admin token issue {name}", as_json=as_json)
 
 
 @team.command("list")
@@ -91,11 +93,12 @@ def show_tokens(as_json: bool) -> int:
 @token.command("revoke")
 @click.argument("name", metavar="ID")
 @click.option("--reason", default="", help="Why; everybody can read it.")
-def revoke(name: str, reason: str) -> int:
+@AS_JSON
+def revoke(name: str, reason: str, as_json: bool) -> int:
     """Revoke the token with this ID (its middle part)."""
     from harness.service.organising import take_token
 
     with opened() as database, database.write() as connection:
         take_token(connection, actor(), name, reason, time.time())
-    print(f"token {name} is revoked")
-    return 0
+        done = find_logged(connection, "revoke", name)
+    return tell_act(done, f"token {name} is revoked", as_json=as_json)

@@ -6,6 +6,7 @@ import time
 
 import click
 
+from harness.cli.admin.acting import act_document, find_logged, tell_act
 from harness.cli.admin.opening import AS_JSON, actor, find_settings, opened
 from harness.cli.output import print_json
 
@@ -53,7 +54,8 @@ def season(opens: str | None, closes: str | None, code_visible: str | None, reas
 @click.argument("problem", required=False, default="")
 @_REASON
 @_LIFT
-def freeze(problem: str, reason: str, lift: bool) -> int:
+@AS_JSON
+def freeze(problem: str, reason: str, lift: bool, as_json: bool) -> int:
     """Take and start no submission for PROBLEM, or for any, until it is lifted. What is under way ends."""
     from harness.service import organising
     from harness.service.rules import RulesFile
@@ -64,14 +66,15 @@ def freeze(problem: str, reason: str, lift: bool) -> int:
         else:
             rules = RulesFile(find_settings().root).current(connection)
             organising.freeze(connection, actor(), problem, reason, rules, time.time())
-    print(f"{problem or 'every problem'} {'goes on' if lift else 'is frozen'}")
-    return 0
+        done = find_logged(connection, "thaw" if lift else "freeze", problem or organising.EVERYTHING)
+    return tell_act(done, f"{problem or 'every problem'} {'goes on' if lift else 'is frozen'}", as_json=as_json)
 
 
 @click.command()
 @click.argument("submission")
 @_REASON
-def rerun(submission: str, reason: str) -> int:
+@AS_JSON
+def rerun(submission: str, reason: str, as_json: bool) -> int:
     """Evaluate SUBMISSION (by its id) once more; it counts as submitted when it was."""
     from harness.service.organising import run_again
     from harness.service.rules import RulesFile
@@ -79,8 +82,8 @@ def rerun(submission: str, reason: str) -> int:
     with opened() as database, database.write() as connection:
         rules = RulesFile(find_settings().root).current(connection)
         job = run_again(connection, actor(), submission, reason, rules, time.time())
-    print(f"submission {submission} is queued again, as {job.id}")
-    return 0
+        done = find_logged(connection, "rerun", submission)
+    return tell_act(done, f"submission {submission} is queued again, as {job.id}", as_json=as_json)
 
 
 @click.command()
@@ -88,15 +91,17 @@ def rerun(submission: str, reason: str) -> int:
 @click.option("--team", default="", help="Everything of this team, now and later.")
 @_REASON
 @_LIFT
-def disqualify(record: str, team: str, reason: str, lift: bool) -> int:
+@AS_JSON
+def disqualify(record: str, team: str, reason: str, lift: bool, as_json: bool) -> int:
     """Take the program of RECORD off every board: every run of it, and any later one of the same team."""
     from harness.service import organising
 
     rule = organising.reinstate if lift else organising.disqualify
     with opened() as database, database.write() as connection:
         count = rule(connection, actor(), reason, time.time(), record=record, team=team)
-    print(f"{count} record{'' if count == 1 else 's'} {'back on' if lift else 'off'} the boards")
-    return 0
+        done = find_logged(connection, "reinstate" if lift else "disqualify", record or f"team {team}")
+    told = f"{count} record{'' if count == 1 else 's'} {'back on' if lift else 'off'} the boards"
+    return tell_act(done, told, as_json=as_json)
 
 
 @click.command()
@@ -111,7 +116,7 @@ def acts(limit: int, as_json: bool) -> int:
     with opened(makes=False) as database, database.read() as connection:
         found = list_acts(connection, limit=limit)
     if as_json:
-        print_json([{**vars(act), "details": dict(act.details)} for act in found])
+        print_json([act_document(act) for act in found])
         return 0
     for act in found:
         changes = f": {tell_changes(act.details)}" if act.act == "season" else ""
