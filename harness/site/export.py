@@ -7,17 +7,23 @@ digits, dots and dashes only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from harness.board.export import board_csv, board_json
 from harness.errors import UsageError
 from harness.site.gathering import Gathered
 from harness.site.links import Links, board_page, numbered, problem_page, record_page, team_page
+from harness.site.live_views import ActsView
 from harness.site.problem import ProblemText, ProblemView
 from harness.site.rendering import Site, View, read_stylesheet, render
 from harness.site.views import Kept, SeasonFacts
 from harness.store.ids import utc_now
 from harness.store.record import Record
+
+LOG = "acts"
+"""The name of the first page of the organisers' log."""
 
 MARKER = ".harness-site"
 """The file that says that a folder holds a site."""
@@ -31,6 +37,7 @@ def export_site(
     problems: Sequence[ProblemText] = (),
     generated: str | None = None,
     kept: Kept | None = None,
+    log: Sequence[ActsView] = (),
 ) -> tuple[Path, ...]:
     """Write the site into a folder and return the files written.
 
@@ -44,11 +51,12 @@ def export_site(
         problems: those that get a page of their own.
         generated: the time to show, now by default.
         kept: what else is known of the records: rulings, sources.
+        log: the pages of the organisers' log; none where no service was.
 
     Raises:
         UsageError: the folder cannot be written to, or holds something other than a site.
     """
-    drawn = _draw(Gathered(records, season, kept), season, problems, generated or utc_now())
+    drawn = _draw(Gathered(records, season, kept), season, problems, generated or utc_now(), log)
     written = []
     try:
         _take_folder(directory)
@@ -85,13 +93,19 @@ def render_site(
 
 
 def _draw(
-    gathered: Gathered, season: SeasonFacts, problems: Sequence[ProblemText], generated: str
+    gathered: Gathered,
+    season: SeasonFacts,
+    problems: Sequence[ProblemText],
+    generated: str,
+    log: Sequence[ActsView] = (),
 ) -> Iterator[tuple[str, str]]:
     """Draw one file after another, for all of them are more than memory may have room for."""
     yield "style.css", read_stylesheet()
     problem_pages = frozenset(text.problem.name for text in problems)
-    for name, view in _views(gathered, problems):
-        yield f"{name}.html", render(view, Site(season, Links("../" * name.count("/")), generated, problem_pages))
+    site = Site(season, Links(), generated, problem_pages, kept_log=bool(log))
+    acts: Iterator[tuple[str, View]] = ((numbered(LOG, page.window.number), page) for page in log)
+    for name, view in chain(_views(gathered, problems), acts):
+        yield f"{name}.html", render(view, replace(site, links=Links("../" * name.count("/"))))
     for board in gathered.boards:
         yield f"{board_page(board)}.json", board_json(board)
         yield f"{board_page(board)}.csv", board_csv(board)

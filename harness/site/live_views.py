@@ -1,4 +1,4 @@
-"""What the pages show that only the live service has: its queue, and its organisers' log."""
+"""What the pages show that only a service has: its queue, and its organisers' log, which is kept with the season."""
 
 from __future__ import annotations
 

@@ -80,6 +80,7 @@ class Site:
         generated: when it was written, ISO; empty on a live site, whose pages are as of now.
         problem_pages: the problems that have a page.
         live: it is the service's: there are a queue and a log of acts.
+        kept_log: it is written from a service's database: there is a log of acts.
     """
 
     season: SeasonFacts
@@ -87,6 +88,12 @@ class Site:
     generated: str = ""
     problem_pages: frozenset[str] = frozenset()
     live: bool = False
+    kept_log: bool = False
+
+    @property
+    def has_log(self) -> bool:
+        """The organisers' log is one of the pages."""
+        return self.live or self.kept_log
 
 
 def render(view: View, site: Site) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 
 from harness.board.export import board_json
 from harness.service import organising
+from harness.service.acts import log_act
 from harness.service.archive import export_season
 from harness.service.reading import load_board
 from harness.service.rules import change_season
@@ -40,6 +41,31 @@ def test_the_static_site_has_what_the_service_shows(database, tmp_path):
         change_season(connection, rules_now(connection).season, {"code_visible": "at_once"}, "ada", "over", START_S)
     after = export(database, tmp_path / "after")
     assert "".join(Page(after[f"records/{ids['failed']}.html"]).text).count(SECRET) >= 3, "the message, line and source"
+
+
+def test_the_static_site_has_the_log_of_acts(database, tmp_path):
+    ids = make_season(database)
+    with database.write() as connection:
+        for number in range(60):
+            log_act(connection, "ada", "team", f"team-{number}", "", now_s=START_S)
+        log_act(connection, "ada", "rerun", ids["waiting"], "of what has no record yet", now_s=START_S)
+    found = export(database, tmp_path / "site")
+    first, second = Page(found["acts.html"]), Page(found["acts/2.html"])
+    assert "Page 1 of 2, 63 acts" in first.words
+    assert "of what has no record yet" in first.words
+    assert "disqualified of core" in second.words
+    assert "it cheats" in second.words
+    assert "Queue" not in first.words
+    links = [attributes.get("href") for page in (first, second) for _, attributes in page.tags]
+    assert f"../records/{ids['ruled']}.html" in links
+    assert not [link for link in links if link and ids["waiting"] in link]
+    assert "acts.html" in [attributes.get("href") for _, attributes in Page(found["index.html"]).tags]
+    assert "../acts.html" in found["boards/scale-b200-closed.html"]
+    for name, content in found.items():
+        if name.endswith(".html"):
+            for link in (attributes.get("href") for _, attributes in Page(content).tags):
+                path = (tmp_path / "site" / name).parent / (link or "").partition("#")[0]
+                assert not link or link.startswith("data:") or path.exists(), (name, link)
 
 
 def test_boards_are_those_of_the_service_whatever_is_ruled_out(database, tmp_path):
