@@ -1,4 +1,7 @@
-"""Loading the problems as the tests need them: task.yml through the loader, Python files by path."""
+"""Loading problems as the tests need them: task.yml through the loader, Python files by path.
+
+NAMES are those of our own of which tests here know more than what holds for every problem (test_every_problem.py).
+"""
 
 from __future__ import annotations
 
