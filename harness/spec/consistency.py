@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 
 from harness.errors import SpecError
 from harness.spec.expression import evaluate, expression_names
-from harness.spec.wording import SHOWN_CHARACTERS, hint_of_names, hint_of_number
+from harness.spec.wording import NAMES_INPUTS, SHOWN_CHARACTERS, hint_of_names, hint_of_number
 
 if TYPE_CHECKING:
-    from harness.spec.problem import Problem, TensorSpec
+    from harness.spec.problem import Axis, Problem, TensorSpec
 
 Reader = Callable[..., bool]  # field names -> whether all of them could be read
-
-RESERVED = "distribution"  # the key of a shape that is no axis
 
 
 def find_inconsistencies(problem: Problem, readable: Collection[str] | None = None) -> Iterator[str]:
@@ -64,7 +62,7 @@ def entry_faults(
         countable: whether sizes and costs can be computed, the formulas being sound.
     """
     faults = list(_axis_faults(problem, entry, where))
-    if (distribution := entry.get(RESERVED)) is not None:
+    if (distribution := entry.get(NAMES_INPUTS)) is not None:
         faults += _distribution_faults(problem, distribution, f"{where}.distribution")
     yield from faults
     if countable and not faults:
@@ -96,10 +94,15 @@ def _axis_faults(problem: Problem, entry: Mapping[str, int | str], where: str) -
             found = f"(found {size[:SHOWN_CHARACTERS]!r})"
             yield f"{where}.{name}: a whole number is expected {found}{hint_of_number(size)}"
         elif size < axis.minimum or size % axis.multiple_of:
-            yield f"{where}.{name}: {size} must be at least {axis.minimum} and a multiple of {axis.multiple_of}"
-    for name in sorted(set(entry) - set(problem.axes) - {RESERVED}):
+            yield f"{where}.{name}: must be {_demands(axis, size)} (found {size})"
+    for name in sorted(set(entry) - set(problem.axes) - {NAMES_INPUTS}):
         axes = list(problem.axes)
         yield f"{where}.{name}: {name} is not an axis; axes are {', '.join(axes)}{hint_of_names(name, axes)}"
+
+
+def _demands(axis: Axis, size: int) -> str:
+    least = [f"at least {axis.minimum}"] if axis.minimum > 1 or size < 1 else []
+    return " and ".join([*least, *([f"a multiple of {axis.multiple_of}"] if axis.multiple_of > 1 else [])])
 
 
 def _size_faults(problem: Problem, shape: Mapping[str, int], where: str) -> Iterator[str]:
@@ -144,8 +147,8 @@ def _name_faults(where: str, text: str | int, known: set[str]) -> Iterator[str]:
 
 
 def _clashes(problem: Problem, read: Reader) -> Iterator[str]:
-    if read("axes") and RESERVED in problem.axes:
-        yield f"axes.{RESERVED}: an axis cannot be called so: in a shape the word names the inputs' distribution"
+    if read("axes") and NAMES_INPUTS in problem.axes:
+        yield f"axes.{NAMES_INPUTS}: an axis cannot be called so: in a shape the word names the inputs' distribution"
     for name in sorted(set(problem.axes) & set(problem.constants)) if read("axes", "constants") else ():
         yield f"constants.{name}: there is an axis {name} already"
     for group in ("inputs", "outputs"):

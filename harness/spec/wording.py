@@ -23,6 +23,7 @@ from pydantic_core import ErrorDetails
 
 KEY = "[key]"  # pydantic's last part of a place where the key of a mapping is at fault
 SHOWN_CHARACTERS = 60
+NAMES_INPUTS = "distribution"  # the key of a shape that is no axis: its value is text, all others are sizes
 MOMENT = "a date or a time such as 2026-11-30 20:00"
 
 _A_NUMBER = re.compile(r"[+-]?(\d{1,3}([, _]\d{3}){1,5}|\d{1,15})(\.\d{0,15})?([eE]\+?\d{1,2})?", re.ASCII)
@@ -89,12 +90,19 @@ def _find_place(loc: Sequence[str | int], model: type[BaseModel]) -> _Place:
         elif get_origin(wanted) is dict:
             keys, values = get_args(wanted)
             key_is_at_fault = loc[-1] == KEY and loc[-2] is part
-            place = _Place((*place.parts, name), _bare(keys if key_is_at_fault else values))
+            place = _Place((*place.parts, name), _bare(keys) if key_is_at_fault else _value_of(name, _bare(values)))
         elif get_origin(wanted) is tuple:
             place = _Place((*place.parts, name), _bare(get_args(wanted)[0]))
         else:
             break
     return place
+
+
+def _value_of(key: str, values: Any) -> Any:
+    """What a mapping has for a key; of a shape, which has both, either a size or the name of a distribution."""
+    if _members(values) != (int, str):
+        return values
+    return str if key == NAMES_INPUTS else int
 
 
 def _bare(annotation: Any) -> Any:

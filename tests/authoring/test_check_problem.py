@@ -61,7 +61,7 @@ def test_every_fault_of_the_task_is_told_with_its_line(root):
         "title: is missing; text is expected",
         "titel: there is no such field (found 'Scale and shift rows'): did you mean title?",
         "precision: one of float32, tf32, float16, bfloat16, fp8 is expected (found 'exact')",
-        "tests.1.M: 0 must be at least 1 and a multiple of 1",
+        "tests.1.M: must be at least 1 (found 0)",
         "tests.1.N: is missing; a whole number is expected, the axis's size",
         "tests.1.P: P is not an axis; axes are M, N",
         "tests.1.distribution: odd is not one of normal, wide",

@@ -137,6 +137,7 @@ def test_the_version_is_the_content(tmp_path):
         ({"constants": {"C": "1,000"}}, ["constants.C: a whole number is expected (found '1,000'): write 1000"]),
         ({"constants": {"C": "1e2"}}, ["constants.C: a whole number is expected (found '1e2'): write 100"]),
         ({"tests": [{"M": 2, "N": 17}]}, ["tests.0.N", "17", "multiple of 16"]),
+        ({"tests": [{"M": 2, "N": 0}]}, ["tests.0.N: must be at least 1 and a multiple of 16 (found 0)"]),
         ({"tests": [{"M": 2, "N": 16, "Z": 1}]}, ["tests.0", "Z is not an axis", "M, N"]),
         (
             {"tests": [{"M": 2, "N": 16, "distribution": "larg"}]},
