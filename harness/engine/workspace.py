@@ -44,7 +44,7 @@ class Workspace:
     def database(self) -> Path:
         """The local records; the folder is made if need be."""
         try:
-            self.state.mkdir(exist_ok=True)
+            self.state.mkdir(mode=0o700, exist_ok=True)  # it holds submitted code
         except OSError as error:
             raise disk_error(error, self.state) from None
         return self.state / "records.sqlite"

@@ -1,14 +1,15 @@
 """How a database is reached: its URL, its transactions, its form.
 
-Owns engines and connections; what is stored is `store`'s. SQLite is the embedded default: it is made on first use and
-migrated without being asked. Another database is checked, and migrated only on request, because other processes may
-be using it.
+Owns engines and connections; what is stored is `store`'s. SQLite is the embedded default: it is made on first use,
+readable for its owner only because it holds teams' code, and migrated without being asked. Another database is
+checked, and migrated only on request, because other processes may be using it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,7 @@ def _make_engine(url: str | Path, timeout_s: float, connections: int) -> tuple[E
         raise UsageError(f"the database URL cannot be used: {error}") from None
     if not embedded:
         return engine, parsed.render_as_string(hide_password=True)
+    _make_private(engine, parsed.database or "")
     _take_over_sqlite_transactions(engine)
     return engine, parsed.database or "in memory"
 
@@ -111,6 +113,16 @@ def _parse_url(url: str | Path) -> URL:
     except OSError as error:
         raise StoreError(f"the folder of the board database {path} cannot be made: {error.strerror}") from error
     return URL.create("sqlite", database=str(path))
+
+
+def _make_private(engine: Engine, path: str) -> None:
+    """Make a file that is not there for its owner only; SQLite gives those beside it (-wal, -shm) the same mode."""
+
+    @event.listens_for(engine, "do_connect")
+    def make(*_: Any) -> None:
+        if path.startswith("/"):
+            with suppress(OSError):  # it is there already, or cannot be made: connecting says why
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _take_over_sqlite_transactions(engine: Engine) -> None:

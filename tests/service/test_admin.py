@@ -129,6 +129,8 @@ def test_backup_and_restore(typed, monkeypatch):
     assert "rows written to" in typed("admin", "backup", str(file))
     monkeypatch.setenv("HARNESS_DATABASE_URL", f"sqlite:///{typed.folder / 'other.sqlite'}")
     typed("admin", "restore", str(file))
+    for path in (file, typed.folder / "service.sqlite", typed.folder / "other.sqlite"):
+        assert path.stat().st_mode & 0o777 == 0o600, f"{path} holds teams' code"
     assert typed("admin", "team", "list") == "acme\n"
     monkeypatch.delenv("HARNESS_DATABASE_URL")
     path = typed.folder / "repository" / ".harness" / "service.sqlite"
@@ -138,6 +140,7 @@ def test_backup_and_restore(typed, monkeypatch):
     assert not path.exists(), "what only reads makes nothing"
     typed("admin", "team", "add", "bolt")
     assert path.exists(), "the default is a file in .harness/"
+    assert (path.parent.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0o700, 0o600)
 
 
 @pytest.mark.parametrize(

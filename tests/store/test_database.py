@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sqlite3
 
 import pytest
@@ -57,6 +58,28 @@ def test_opening_again_keeps_everything(tmp_path):
     store.close()
     assert len(open_store(str(path)).records()) == 1
     assert path.exists()
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o000])
+def test_a_new_file_is_for_its_owner_only_and_those_beside_it_too(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        for path, url in ((tmp_path / "a.sqlite", None), (tmp_path / "b.sqlite", f"sqlite:///{tmp_path / 'b.sqlite'}")):
+            with open_store(url or path) as store:
+                store.submit(submitted())
+                modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.glob(f"{path.name}*")}
+            assert modes == {path.name + end: 0o600 for end in ("", "-wal", "-shm")}
+    finally:
+        os.umask(before)
+
+
+def test_the_mode_of_a_file_that_is_there_is_its_owners_choice(tmp_path):
+    path = tmp_path / "records.sqlite"
+    path.touch(0o640)
+    path.chmod(0o640)
+    with open_store(path) as store:
+        store.submit(submitted())
+    assert path.stat().st_mode & 0o777 == 0o640
 
 
 def test_a_url_works_as_well_as_a_path(tmp_path):
