@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.authoring.clashes import find_clashes
+from harness.authoring.dropped import find_dropped
 from harness.authoring.finding import TO_WRITE, Fault, Finding, find
 from harness.authoring.omissions import find_omissions
 from harness.authoring.readme import find_readme_faults
@@ -88,6 +90,8 @@ def check_folder(root: Path, folder: Path, examine: Examine = examine_in_child) 
     found = _Findings()
     task = _read_task(folder)
     found.errors += task.faults
+    found.errors += find_clashes(task.problem, root) if task.problem is not None else ()
+    found.warnings += find_dropped(folder / "task.yml")
     sources = find_source_faults(folder)
     found.errors += [fault for faults in sources.values() for fault in faults]
     starter = starter_folder(root, folder.name) / STARTER

@@ -14,6 +14,7 @@ from harness.case import Case, load_cases
 from harness.dtypes import DTYPE_BYTES
 from harness.errors import SpecError
 from harness.spec import Problem, TensorSpec, load_season
+from harness.spec.wording import NAMES_INPUTS
 
 
 def find_omissions(problem: Problem, root: Path) -> Iterator[str]:
@@ -29,6 +30,7 @@ def find_omissions(problem: Problem, root: Path) -> Iterator[str]:
             yield f"{task}: tolerance: output {output.name} has no relative_l2, so small values pass as zeros"
         if problem.tolerance_of(output.name).accepted is None:
             yield f"{task}: tolerance: output {output.name} has no margins; harness qualify {problem.name} prints them"
+    yield from _repeated(problem, task)
     yield from _cost_faults(problem, task)
     if not problem.source:
         yield f"{task}: no source: say where the mathematics is from"
@@ -36,6 +38,17 @@ def find_omissions(problem: Problem, root: Path) -> Iterator[str]:
     if not starter.is_file():
         yield f"{starter}: no such file; teams begin with a copy of the starter"
     yield from _season_faults(problem, root)
+
+
+def _repeated(problem: Problem, task: Path) -> Iterator[str]:
+    """Cases that stand twice are tried once: another was meant, or none."""
+    for role, entries in (("tests", problem.tests), ("benchmarks", problem.benchmarks)):
+        seen: dict[frozenset[tuple[str, int | str]], int] = {}
+        for index, entry in enumerate(entries):
+            case = frozenset({NAMES_INPUTS: problem.default_distribution, **entry}.items())
+            if (first := seen.setdefault(case, index)) != index:
+                told = f"the same as {role}.{first}, so it is not tried again: change it, or leave it out"
+                yield f"{task}: {role}.{index}: {told}"
 
 
 def _cost_faults(problem: Problem, task: Path) -> Iterator[str]:

@@ -155,6 +155,21 @@ def _clashes(problem: Problem, read: Reader) -> Iterator[str]:
         names = [tensor.name for tensor in getattr(problem, group)] if read(group) else []
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield f"{group}: two tensors are called {name}"
+    yield from _double_faults(problem) if read("inputs", "outputs") else ()
+
+
+def _double_faults(problem: Problem) -> Iterator[str]:
+    """An output that is a buffer stands under inputs too, and is the same tensor there."""
+    given = {tensor.name: tensor for tensor in problem.inputs}
+    for output in problem.outputs:
+        double = given.get(output.name)
+        if double is None or (double.shape, double.dtype) == (output.shape, output.dtype):
+            continue
+        if double.buffer:
+            told = "is a buffer of another shape or dtype under inputs: declare the same tensor"
+        else:
+            told = "is an input too, of another shape or dtype: rename it, or mark the input `buffer: true`"
+        yield f"outputs.{output.name}: {output.name} {told}"
 
 
 def _tolerance_faults(problem: Problem) -> Iterator[str]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_core import PydanticCustomError
 
 Values = TypeVar("Values", bound=Sequence[Hashable])
 
@@ -34,6 +35,15 @@ def _check_each_once(values: Values) -> Values:
         raise ValueError(f"{twice} stands twice: name it once")
     return values
 
+
+def _check_no_truth(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticCustomError("no_number", "true and false are no numbers")
+    return value
+
+
+NO_TRUTH = BeforeValidator(_check_no_truth)
+"""Take no true or false for a number: YAML has them for yes, no, on and off, and pydantic makes 1 and 0 of them."""
 
 EACH_ONCE = AfterValidator(_check_each_once)
 """Take a list in which nothing stands twice."""

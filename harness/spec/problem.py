@@ -17,7 +17,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 from harness.dtypes import DTYPE_BYTES
 from harness.errors import SpecError
 from harness.spec.consistency import find_inconsistencies
-from harness.spec.constraints import EACH_ONCE, matching
+from harness.spec.constraints import EACH_ONCE, NO_TRUTH, matching
 from harness.spec.document import Strict, load_document
 from harness.spec.expression import evaluate
 from harness.spec.outside import find_outside_faults
@@ -29,6 +29,10 @@ Name = Annotated[
 ]
 Precision = Literal["float32", "tf32", "float16", "bfloat16", "fp8"]
 Shape = Mapping[str, int]
+Whole = Annotated[int, NO_TRUTH]
+WholeOrText = Annotated[str | int, NO_TRUTH]
+ShapeEntry = dict[str, WholeOrText]
+"""An entry of a list of shapes: a size for each axis, and perhaps the name of a distribution."""
 
 # The files that make up a problem: together they are its version.
 PROBLEM_FILES = ("task.yml", "reference.py")
@@ -38,15 +42,15 @@ class Axis(Strict):
     """One axis that a shape gives a size to."""
 
     description: str
-    multiple_of: int = Field(1, ge=1)
-    minimum: int = Field(1, ge=1)
+    multiple_of: Whole = Field(1, ge=1)
+    minimum: Whole = Field(1, ge=1)
 
 
 class TensorSpec(Strict):
     """A tensor of the interface: its sizes are expressions over axes and constants."""
 
     name: Name
-    shape: tuple[str | int, ...]
+    shape: tuple[WholeOrText, ...]
     dtype: str
     description: str = ""
     buffer: bool = False
@@ -95,8 +99,8 @@ class Suite(Strict):
     """A named list of cases; what is left out is taken from the problem's own tests and benchmarks."""
 
     distribution: Name | None = None
-    tests: tuple[dict[str, int | str], ...] | None = None
-    benchmarks: tuple[dict[str, int | str], ...] | None = None
+    tests: tuple[ShapeEntry, ...] | None = None
+    benchmarks: tuple[ShapeEntry, ...] | None = None
     gameable: bool = False
     note: str = ""
     source: str = ""
@@ -110,15 +114,15 @@ class Problem(Strict):
     aliases: Annotated[tuple[Name, ...], EACH_ONCE] = ()
     description: str
     axes: dict[Name, Axis]
-    constants: dict[Name, int] = {}
+    constants: dict[Name, Whole] = {}
     inputs: tuple[TensorSpec, ...] = Field(min_length=1)
     outputs: tuple[TensorSpec, ...] = Field(min_length=1)
     tolerance: dict[str, Tolerance]
     precision: Precision
     deterministic: bool = False
     distributions: dict[Name, str]
-    tests: tuple[dict[str, int | str], ...] = Field(min_length=1)
-    benchmarks: tuple[dict[str, int | str], ...] = Field(min_length=1)
+    tests: tuple[ShapeEntry, ...] = Field(min_length=1)
+    benchmarks: tuple[ShapeEntry, ...] = Field(min_length=1)
     suites: dict[Name, Suite] = {}
     cost: Cost
     source: str = ""

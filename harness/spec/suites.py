@@ -13,14 +13,14 @@ from pydantic import Field
 from harness.errors import SpecError
 from harness.spec.consistency import entry_faults
 from harness.spec.document import Strict
-from harness.spec.problem import Name, Problem, Suite
+from harness.spec.problem import Name, Problem, ShapeEntry, Suite
 
 
 class SuiteShapes(Strict):
     """What one problem has in a suite: shapes, each perhaps with a distribution."""
 
-    tests: tuple[dict[str, int | str], ...] = ()
-    benchmarks: tuple[dict[str, int | str], ...] = Field(min_length=1)
+    tests: tuple[ShapeEntry, ...] = ()
+    benchmarks: tuple[ShapeEntry, ...] = Field(min_length=1)
 
 
 class SharedSuite(Strict):

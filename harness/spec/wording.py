@@ -100,7 +100,7 @@ def _find_place(loc: Sequence[str | int], model: type[BaseModel]) -> _Place:
 
 def _value_of(key: str, values: Any) -> Any:
     """What a mapping has for a key; of a shape, which has both, either a size or the name of a distribution."""
-    if _members(values) != (int, str):
+    if set(_members(values)) != {int, str}:
         return values
     return str if key == NAMES_INPUTS else int
 

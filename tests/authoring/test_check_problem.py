@@ -100,11 +100,66 @@ def test_every_fault_of_the_task_is_told_with_its_line(root):
         ("  default: normal\n  normal: standard normal\n  wide: x times 10", "  default: x",
          "distributions.default: must name one of them, and there is none: write `NAME: what it draws` for each"),
         ("name: affine\n", "name: other\n", "name: 'other' differs from the folder's, 'affine'"),
+        ("{name: x, shape: [M, N]", "{name: y, shape: [M]", "outputs.y: y is an input too, of another shape or dtype: "
+         "rename it, or mark the input `buffer: true`"),
+        ("{name: x, shape: [M, N], dtype: float32", "{name: y, shape: [M, N], dtype: float16, buffer: true",
+         "outputs.y: y is a buffer of another shape or dtype under inputs: declare the same tensor"),
+        ("{M: 4, N: 8}", "{M: yes, N: 8}", "tests.0.M: a whole number is expected (found true)"),
+        ("distribution: wide}", "distribution: off}",
+         'tests.1.distribution: text is expected (found false): write it in quotes, "false"'),
+        ("inputs:", "constants: {C: on}\ninputs:", "constants.C: a whole number is expected (found true)"),
+        ("{name: offset, shape: [M]", "{name: offset, shape: [on]",
+         "inputs.2.shape.0: text or a whole number is expected (found true)"),
+        ("columns}", "columns, multiple_of: yes}", "axes.N.multiple_of: a whole number is expected (found true)"),
+        ("name: affine\n", "name: affine\naliases: [scale]\n",
+         "aliases: scale is another problem's name, and is taken for that: leave it out"),
+        ("name: affine\n", "name: affine\naliases: [scale_py]\n",
+         "aliases: scale_py is an alias of the problem scale too: leave it out"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_together_is_told(root, old, new, message):
     edit(root, "task.yml", old, new)
     assert message in messages(root)
+
+
+def test_a_name_that_another_problem_has_as_an_alias_is_told(root):
+    task = root / "problems" / "scale" / "task.yml"
+    task.write_text(task.read_text().replace("scale_py", "affine"))
+    told_once = "name: affine is an alias of the problem scale: choose another, or drop it there"
+    assert messages(root) == [told_once]
+    task.write_text("name: [")
+    assert messages(root) == []
+
+
+def test_a_case_that_stands_twice_is_told(root):
+    edit(root, "task.yml", "  - {M: 4, N: 8}\n", "  - {M: 4, N: 8}\n  - {distribution: normal, N: 8, M: 4}\n")
+    edit(root, "task.yml", "  - {M: 8, N: 64}\n", "  - {M: 8, N: 64}\n  - {M: 8, N: 64}\n")
+    repeated = [(stands_at(root, file, line), text) for file, line, text in told(root, "warning") if "the same" in text]
+    assert repeated == [
+        ("- {distribution: normal, N: 8, M: 4}",
+         "tests.1: the same as tests.0, so it is not tried again: change it, or leave it out"),
+        ("- {M: 8, N: 64}",
+         "benchmarks.1: the same as benchmarks.0, so it is not tried again: change it, or leave it out"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "lost"),
+    [
+        ("see #4 of the list", "'see' ends before '#4 of the list'"),
+        ("over two\n  lines #below", "'over two lines' ends before '#below'"),
+        ("see", None),
+        ("see # who knows", None),
+        ("see#4", None),
+        ('"see #4"', None),
+        ("|\n  see #4", None),
+    ],
+)
+def test_text_that_yaml_takes_for_a_comment_is_told(root, value, lost):
+    edit(root, "task.yml", "title: Scale and shift rows\n", f"title: {value}\n")
+    found = [message for message in messages(root, "warning") if "comment" in message]
+    whole = f"{lost}, which YAML takes for a comment: put the value in quotes, or a blank behind the #"
+    assert found == ([whole] if lost else [])
 
 
 def test_python_is_run_where_other_fields_are_at_fault(root):
