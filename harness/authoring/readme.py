@@ -1,4 +1,4 @@
-"""What a problem's README owes its participants: the sections, and a word on every output, tolerance and distribution.
+"""What a problem's README owes its participants: the sections, every tensor, tolerance and distribution.
 
 Warnings only: nobody's verdict depends on it.
 """
@@ -30,6 +30,7 @@ def find_readme_faults(problem: Problem, mutants: tuple[str, ...]) -> Iterator[F
     sections = _sections(text)
     for name in (name for name in SECTIONS if name not in sections):
         yield Fault(f"{path}: has no section `## {name}`")
+    yield from _tensors(problem, path, text)
     yield from _tolerance(problem, path, sections)
     for name in problem.distribution_names:
         if f"`{name}`" not in text:
@@ -48,6 +49,25 @@ def _sections(text: str) -> dict[str, tuple[int, str]]:
 
 def _line(sections: dict[str, tuple[int, str]], title: str) -> int | None:
     return sections[title][0] if title in sections else None
+
+
+def _tensors(problem: Problem, path: Path, text: str) -> Iterator[Fault]:
+    """Hold the table that begins with "tensor" against task.yml: every tensor by its name and dtype, and no other."""
+    table = re.search(r"^\| *tensor *\|.*\| *dtype *\|.*\n((?:\|.*\n?)*)", text, re.MULTILINE)
+    if table is None:
+        yield Fault(f"{path}: has no table of tensors; it begins with | tensor | shape | dtype | |")
+        return
+    line = text.count("\n", 0, table.start()) + 1
+    column = [cell.strip() for cell in table[0].splitlines()[0].split("|")].index("dtype")
+    rows = [[cell.strip() for cell in row.split("|")] for row in table[1].splitlines()[1:]]
+    whole = [row for row in rows if len(row) > column]
+    shown = {(name.strip(" `"), row[column].strip("`")) for row in whole for name in row[1].split(",")}
+    declared = dict.fromkeys((tensor.name, tensor.dtype) for tensor in (*problem.inputs, *problem.outputs))
+    for name, dtype in declared:
+        if (name, dtype) not in shown:
+            yield Fault(f"{path}: the table of tensors does not have {name} as {dtype}, as task.yml declares it", line)
+    for name in sorted({name for name, _ in shown} - {name for name, _ in declared}):
+        yield Fault(f"{path}: the table of tensors has {name}, which task.yml does not declare", line)
 
 
 def _tolerance(problem: Problem, path: Path, sections: dict[str, tuple[int, str]]) -> Iterator[Fault]:

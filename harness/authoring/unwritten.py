@@ -1,7 +1,8 @@
 """What is still to be written in a problem's folder: every FIXME in it, by file and line.
 
-`harness import-problem` leaves them where a person has to write, or to look; anybody may. One in a comment says what is
-to do (`# FIXME: ...`, going on in comment lines that are indented by three), one in the code stands in for it.
+`harness new-problem` and `harness import-problem` leave them where a person has to write, or to look; anybody may. One
+in a comment says what is to do (`# FIXME: ...`, going on in comment lines that are indented by three), one in the code
+stands in for it.
 """
 
 from __future__ import annotations

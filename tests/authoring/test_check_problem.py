@@ -395,6 +395,12 @@ def test_a_starter_may_have_its_kernel_from_another_file(root):
 
 README = """# affine
 
+| tensor | shape | dtype | |
+|---|---|---|---|
+| x, scale | (M, N), (M) | float32 | what is scaled, and by what |
+| offset | (M) | float32 | |
+| `y` | (M, N) | float32 | returned |
+
 ## Tolerance
 
 | output | rtol | atol | relative L2 |
@@ -417,16 +423,37 @@ def test_what_the_readme_lacks(root):
     found = [(line, message) for file, line, message in told(root, "warning") if file == "README.md"]
     rest = "scale_of_the_first_row, first_call_again, input_returned, all_zero"
     assert found == [
-        (3, "has another tolerance for output `y`; the row is | `y` | 0.001 | 0.001 | 0.001 |"),
-        (9, "does not mention the distribution `wide`"),
-        (13, f"the table of qualification lacks {rest}: print it by harness qualify affine --markdown"),
+        (9, "has another tolerance for output `y`; the row is | `y` | 0.001 | 0.001 | 0.001 |"),
+        (15, "does not mention the distribution `wide`"),
+        (19, f"the table of qualification lacks {rest}: print it by harness qualify affine --markdown"),
     ]
-    path.write_text(README.format(atol="0.001", qualification="Others").replace("`y`", "y"))
+    path.write_text(README.format(atol="0.001", qualification="Others").replace("| `y` | 0", "| y | 0"))
     found = [(line, message) for file, line, message in told(root, "warning") if file == "README.md"]
     assert found == [
         (None, "has no section `## Qualification`"),
-        (3, "does not state the tolerance for output `y`; the row is | `y` | 0.001 | 0.001 | 0.001 |"),
-        (9, "does not mention the distribution `wide`"),
+        (9, "does not state the tolerance for output `y`; the row is | `y` | 0.001 | 0.001 | 0.001 |"),
+        (15, "does not mention the distribution `wide`"),
+    ]
+
+
+def test_a_table_of_tensors_that_is_not_task_ymls_is_told(root):
+    path = root / "problems" / "affine" / "README.md"
+    whole = README.format(atol="0.001", qualification="Qualification")
+
+    def found(text):
+        path.write_text(text)
+        return [(line, message) for _, line, message in told(root, "warning") if "tensor" in message]
+
+    assert found(whole) == []
+    assert found(whole.replace("| offset | (M) | float32", "| offset | (M) | float16")) == [
+        (3, "the table of tensors does not have offset as float32, as task.yml declares it")
+    ]
+    assert found(whole.replace("| x, scale |", "| x, factor |")) == [
+        (3, "the table of tensors does not have scale as float32, as task.yml declares it"),
+        (3, "the table of tensors has factor, which task.yml does not declare"),
+    ]
+    assert found(whole.replace("| tensor |", "| what |")) == [
+        (None, "has no table of tensors; it begins with | tensor | shape | dtype | |")
     ]
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness.authoring.check import check_folder
+from harness.authoring.finding import TO_WRITE
 from harness.authoring.scaffold import begin_problem
 from harness.errors import UsageError
 from harness.qualify.examine import examine
@@ -22,9 +23,17 @@ def test_it_loads_and_qualifies_as_it_is(root):
     assert sum(candidate.mutant for candidate in result.measured.candidates) >= 10
 
 
-def test_all_that_is_left_to_do_is_the_table_and_the_season(root):
+def test_all_that_is_left_to_do_is_the_table_the_season_and_what_it_is(root):
     begin_problem(root, "draft")
-    opened, tabled = check_folder(root, root / "problems" / "draft", examine)
+    opened, tabled, *left = check_folder(root, root / "problems" / "draft", examine)
+    assert [(f.level, f.file.rpartition("/")[2], f.message) for f in left] == [
+        (TO_WRITE, "task.yml", "replace this by a paragraph that says what is computed, in which formula it occurs and "
+         "who needs it fast"),
+        (TO_WRITE, "task.yml", "say where the formula is from: a paper and its section, or the model and layer that "
+         "use it"),
+        (TO_WRITE, "README.md", "say where the formula occurs, with its source, and what makes it hard to compute "
+         "fast"),
+    ]  # fmt: skip
     assert opened.message == "does not list draft, so its results are never ranked"
     assert tabled.message == "holds no table of qualification yet: print it by harness qualify draft --markdown"
 
