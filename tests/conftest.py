@@ -20,7 +20,7 @@ def gpu_node(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def gpu_target() -> str:
     """The target to build for here; without one the test is skipped."""
-    from harness.engine.gpu_node import find_local_gpu
+    from harness.engine.local_gpus import find_local_gpu
 
     gpu = find_local_gpu()
     name = next((name for name in ("b200", "h200", "h100") if gpu and name in gpu.name.lower()), None)

@@ -28,7 +28,8 @@ def command(problem: str | None, target: str | None, as_json: bool) -> int:
     Needs a GPU of the season. Kept in baselines/, one file a problem and GPU, with the environment; records then say
     how many times faster than each a submission is. Of all problems, one at fault is left out.
     """
-    from harness.engine.gpu_node import find_season_gpu, local_node
+    from harness.engine.gpu_node import local_node
+    from harness.engine.local_gpus import find_season_gpu
     from harness.engine.replaying import explain_no_gpu
     from harness.spec import choose_problems, load_season
     from harness.target import load_target

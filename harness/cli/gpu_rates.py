@@ -25,8 +25,9 @@ def show_rates(*, as_json: bool) -> int:
         UsageError: there is no GPU here.
         WorkerError: it cannot be used; the message says what is missing.
     """
-    from harness.engine.gpu_node import find_local_gpu, local_node
+    from harness.engine.gpu_node import local_node
     from harness.engine.gpu_rates import measure_rates
+    from harness.engine.local_gpus import find_local_gpu
     from harness.engine.replaying import NO_GPU
     from harness.engine.workspace import find_workspace
     from harness.target import load_target, target_names

@@ -159,7 +159,7 @@ def _default_target(season: Season, submission: Submission) -> Target:
 
     This machine's comes first: starters have a header, and who has a GPU wants to see a time.
     """
-    from harness.engine.gpu_node import find_season_gpu
+    from harness.engine.local_gpus import find_season_gpu
     from harness.target import load_target
 
     here = find_season_gpu(season)

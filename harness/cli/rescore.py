@@ -30,7 +30,8 @@ def command(problem: str | None, team: str | None, target: str | None, again: bo
     For a new version of the evaluator: nothing is compiled again, and earlier records stay as they are.
     """
     from harness.cli.progress import show_progress
-    from harness.engine.gpu_node import find_season_gpu, local_node
+    from harness.engine.gpu_node import local_node
+    from harness.engine.local_gpus import find_season_gpu
     from harness.engine.replaying import explain_no_gpu
     from harness.engine.rescoring import choose_records, rescore
     from harness.spec import find_problem, load_season

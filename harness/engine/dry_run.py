@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from harness.case import Case
 from harness.engine.gpu import floor_us
-from harness.engine.gpu_node import LocalGpu, NodeLacksError, describe_gpu
+from harness.engine.gpu_node import NodeLacksError, describe_gpu
+from harness.engine.local_gpus import LocalGpu
 from harness.engine.request import BuildRequest
 from harness.errors import UsageError
 from harness.spec import Season

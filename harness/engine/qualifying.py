@@ -14,8 +14,9 @@ from harness.artifact import Artifact
 from harness.case import Case, load_cases
 from harness.engine.build import run_build
 from harness.engine.checking import run_check
-from harness.engine.gpu_node import LocalGpu, find_local_gpu, local_node
+from harness.engine.gpu_node import local_node
 from harness.engine.gpu_stage import replay_on_gpu
+from harness.engine.local_gpus import LocalGpu, find_local_gpu
 from harness.engine.progress import ignore
 from harness.engine.request import BuildRequest
 from harness.engine.submit import judge_results

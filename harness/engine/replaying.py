@@ -12,9 +12,10 @@ from pathlib import Path
 from harness.artifact import Artifact, identify_program, load_artifact
 from harness.case import Case, load_cases, select_cases
 from harness.engine.build import check_built
-from harness.engine.gpu_node import LocalGpu, find_gpu_of, find_local_gpu, find_local_gpus, local_node
+from harness.engine.gpu_node import local_node
 from harness.engine.gpu_record import add_replay
 from harness.engine.gpu_stage import replay_on_gpu
+from harness.engine.local_gpus import LocalGpu, find_gpu_of, find_local_gpu, find_local_gpus
 from harness.engine.machine import describe_machine
 from harness.engine.progress import Listener
 from harness.engine.report import report_build, report_kernels, report_verdict

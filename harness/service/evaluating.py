@@ -123,7 +123,7 @@ def want_sandbox(season: Season, found: LevelReport) -> Level:
 
 def local_targets(season: Season) -> tuple[str, ...]:
     """Return the GPUs of the season that this machine has."""
-    from harness.engine.gpu_node import find_season_gpu
+    from harness.engine.local_gpus import find_season_gpu
 
     found = find_season_gpu(season)
     return (found[1].name,) if found is not None else ()
@@ -139,7 +139,7 @@ def check_targets(targets: tuple[str, ...], replaying: bool) -> None:
     Raises:
         UsageError: there are none for them to use.
     """
-    from harness.engine.gpu_node import find_gpu_of
+    from harness.engine.local_gpus import find_gpu_of
 
     for target in map(load_target, targets):
         if find_gpu_of(target) is None:

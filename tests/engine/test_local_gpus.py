@@ -10,7 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
-from harness.engine.gpu_node import find_local_gpus, find_node, find_season_gpu
+from harness.engine.gpu_node import find_node
+from harness.engine.local_gpus import find_local_gpus, find_season_gpu
 from harness.spec import load_season
 from harness.target import load_target
 from tests.engine.test_gpu_stage import WORKSPACE

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.case import load_cases
-from harness.engine.gpu_node import LocalGpu
+from harness.engine.local_gpus import LocalGpu
 from harness.engine.qualifying import Course, find_target, try_kernels
 from harness.engine.workspace import Workspace
 from harness.errors import SpecError

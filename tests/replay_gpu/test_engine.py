@@ -13,8 +13,9 @@ import pytest
 from harness.artifact import Artifact, BuildCost, Manifest
 from harness.case import load_cases
 from harness.engine.gpu import judge_gpu_replay, run_gpu_replay
-from harness.engine.gpu_node import LocalGpu, run_node
+from harness.engine.gpu_node import run_node
 from harness.engine.gpu_record import report_gpu_cases
+from harness.engine.local_gpus import LocalGpu
 from harness.engine.replaying import check_gpu, find_artifact
 from harness.engine.workspace import Workspace
 from harness.errors import UsageError, WorkerError

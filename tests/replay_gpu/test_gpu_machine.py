@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.gpu_node import find_local_gpus, find_season_gpu
+from harness.engine.local_gpus import find_local_gpus, find_season_gpu
 from harness.sandbox import Level, best_level
 from harness.spec import load_season
 from harness.store import load_records
